@@ -15,7 +15,7 @@ extension ReviewSettings {
         // Load the data files only if there is something to check.
         if let storyType {
             let usual = try Self.faulting("story-type") { try tools.advisors(of: storyType) }
-            if advisors.isEmpty { advisors = usual }
+            if advisors.isEmpty { (advisors, followsType) = (usual, true) }
         }
         if !advisors.isEmpty {
             advisors = try Self.faulting("advisors") { try tools.team(self).advisors.map(\.id) }

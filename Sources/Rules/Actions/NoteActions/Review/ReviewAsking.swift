@@ -10,14 +10,37 @@ struct ReviewQuestion: Codable, Sendable, Equatable {
     let settings: ContentHash
     /// As configured, for people.
     let model: String
+    /// Whether the passes have to read the draft; nil in what an older version stored, as true.
+    var reads: Bool?
+    /// The number of findings that the sidecar asks about with `[?]`; nil as 0.
+    var asked: Int?
 
-    /// nil if no model is needed: no pass asks one, or one has read this text already.
-    init?(_ draft: DraftText, _ known: ReviewState, _ settings: ReviewSettings) {
+    /// nil if no model is needed: no pass asks one, or one has read this text already, and no finding is asked about.
+    ///
+    /// - Parameter reads: whether the passes may read the draft now. A final text is read no more.
+    init?(_ draft: DraftText, _ known: ReviewState, _ settings: ReviewSettings, reads: Bool = true, asked: Int = 0) {
         guard settings.asksModel else { return nil }
         content = ContentHash(of: Array(draft.string.utf8))
-        if ReviewRound.isKnown(known, content, settings), !known.isOwed { return nil }
+        let isRead = known.journey?.stage == .final || ReviewRound.isKnown(known, content, settings) && !known.isOwed
+        guard reads && !isRead || asked > 0 else { return nil }
+        self.reads = reads && !isRead
+        self.asked = asked
         self.settings = settings.hash
         model = settings.model ?? ""
+    }
+
+    /// For the log.
+    func summary(_ settings: ReviewSettings, _ draft: BytePath) -> String {
+        guard reads == true else {
+            return
+                "asks \(settings.advisors.joined(separator: ", ")) about findings in \(draft.nameText) by way of \(model)"
+        }
+        return "has \(settings.advisors.joined(separator: ", ")) read \(draft.nameText) by way of \(model)"
+    }
+
+    /// Whether it was decided on the same facts, whatever it asks.
+    func isBased(on other: ReviewQuestion) -> Bool {
+        content == other.content && settings == other.settings && model == other.model
     }
 }
 
@@ -36,23 +59,25 @@ extension ReviewDraft {
     }
 
     private func plan(_ intent: Intent, _ question: ReviewQuestion, _ context: StepContext) async throws -> Intent {
-        let (settings, services) = (settings, services)
-        let files = services.files
+        let (settings, services, files) = (settings, services, services.files)
         if let kept = try await files.run({ try Self.keptPlan(intent, context, services) }) { return kept }
-        let (draft, team) = try await files.run {
-            (
-                try Self.unansweredDraft(intent, question, settings, services, context.files),
-                try services.reviews.team(settings)
-            )
-        }
-        var found: ModelFindings?
-        if let draft {
-            let mayGiveUp = context.attempt + 1 >= Self.tries
-            found = try await context.whileCurrent {
-                try await services.reviews.models.ask(draft, settings, team, mayGiveUp: mayGiveUp, pool: files)
+        let owed = try await files.run { try Self.owed(intent, question, settings, services, context.files) }
+        var (found, given): (ModelFindings?, GivenProposals?)
+        if let owed {
+            let (models, mayGiveUp) = (services.reviews.models, context.attempt + 1 >= Self.tries)
+            (found, given) = try await context.whileCurrent {
+                let found =
+                    owed.reads
+                    ? try await models.ask(
+                        owed.draft, known: owed.known, owed.settings, owed.team, mayGiveUp: mayGiveUp, pool: files) : nil
+                let given = try await models.another(
+                    owed.asked, given: owed.given, owed.draft, known: owed.known, owed.settings, owed.team,
+                    mayGiveUp: mayGiveUp, pool: files)
+                return (found, given)
             }
         }
-        let models = found
+        if given == nil, question.reads == false { given = GivenProposals() }
+        let (models, proposals) = (found, given)
         return try await files.run {
             if try Self.text(intent.draft, context.files).map({ ContentHash(of: Array($0.string.utf8)) })
                 != question.content
@@ -61,7 +86,7 @@ extension ReviewDraft {
             }
             let plan = try Self.decide(
                 intent.draft, root: intent.root, settings, services, context.files, models: models,
-                saved: intent.saved ?? "")
+                proposals: proposals, saved: intent.saved ?? "")
             guard plan.question == nil else { throw ReviewWriting.changed(intent.draft) }
             try services.reviews.plans.write(plan, try Self.key(intent, context))
             FaultPoint.reach("review decided")
@@ -69,19 +94,38 @@ extension ReviewDraft {
         }
     }
 
-    /// The draft as it was when the question arose; nil if another job got it answered since.
-    private static func unansweredDraft(
+    /// What a model has to answer.
+    private struct Owed: Sendable {
+        let draft: DraftText
+        let known: ReviewState
+        let settings: ReviewSettings
+        let team: ReviewTeam
+        let reads: Bool
+        /// As in ``SidecarQuestions``.
+        let asked: [String: String]
+        /// Those that need no model.
+        let given: GivenProposals
+    }
+
+    /// The question's facts as they were when it arose; nil if another job got it answered since.
+    private static func owed(
         _ intent: Intent, _ question: ReviewQuestion, _ wanted: ReviewSettings, _ services: ReviewServices,
         _ held: HeldFiles
-    ) throws -> DraftText? {
+    ) throws -> Owed? {
         guard let draft = try text(intent.draft, held) else {
             throw Fault(.superseded, "\(intent.draft) is gone, so there is nothing to review", path: intent.draft)
         }
-        let settings = inForce(wanted, services)
-        let known = try state(ReviewFiles(draft: intent.draft), held).state
-        guard let now = ReviewQuestion(draft, known, settings) else { return nil }
-        guard now == question else { throw ReviewWriting.changed(intent.draft) }
-        return draft
+        let files = ReviewFiles(draft: intent.draft)
+        let known = try state(files, held).state
+        let settings = try inForce(wanted, known.journey, services)
+        let asked = SidecarQuestions.asked(in: try text(files.sidecar, held)?.string, of: known)
+        guard let now = ReviewQuestion(draft, known, settings, reads: question.reads ?? true, asked: asked.count)
+        else { return nil }
+        guard now.isBased(on: question) else { throw ReviewWriting.changed(intent.draft) }
+        return Owed(
+            draft: draft, known: known, settings: settings, team: try services.reviews.team(settings),
+            reads: now.reads ?? true, asked: asked,
+            given: try ownProposals(asked, draft, known, settings, services))
     }
 
     // MARK: Plans

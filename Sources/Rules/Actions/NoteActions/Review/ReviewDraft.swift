@@ -60,18 +60,7 @@ struct ReviewDraft: ExternalAction {
             ParameterSpec(
                 "long-sentence", .integer(10...1000), default: "40", "a sentence with more words is called long"),
         ],
-        provides: [
-            ValueSpec("review.findings", "the number of findings without an answer"),
-            ValueSpec("review.new", "the number of new ones"),
-            ValueSpec("review.accepted", "the number accepted in this review"),
-            ValueSpec("review.skipped", "the number skipped in this review"),
-            ValueSpec("review.orphaned", "how many were accepted, but could not be placed in the draft for certain"),
-            ValueSpec("review.draft", "the draft's name"),
-            ValueSpec("review.sidecar", "the sidecar's name"),
-            ValueSpec(
-                "review.trouble",
-                "why a pass that asks a model gave nothing, or the draft is no text; empty where all is well"),
-        ],
+        provides: provided,
         example: "review: { advisors: [technical_writer], ignore: [wordy] }")
 
     let settings: ReviewSettings
@@ -174,12 +163,12 @@ struct ReviewDraft: ExternalAction {
 
     /// - Parameters:
     ///   - models: what a model said about `content`; nil if none was asked yet.
+    ///   - proposals: answers to `[?]`; nil if nobody was asked yet.
     ///   - saved: when the file was saved, in local time.
     static func decide(
         _ file: BytePath, root: BytePath, _ wanted: ReviewSettings, _ services: ReviewServices, _ held: HeldFiles,
-        models: ModelFindings? = nil, saved: String
+        models: ModelFindings? = nil, proposals: GivenProposals? = nil, saved: String
     ) throws -> Intent {
-        let settings = inForce(wanted, services)
         guard let files = try reviewed(file, held) else {
             throw Fault(
                 .superseded,
@@ -193,6 +182,7 @@ struct ReviewDraft: ExternalAction {
             throw Fault(.superseded, "\(files.draft) is gone, so there is nothing to review", path: files.draft)
         }
         let known = try state(files, held)
+        let settings = try inForce(wanted, known.state.journey, services)
         let sidecar = try text(files.sidecar, held)
         try checkOwner(of: sidecar, files, known.state, held)
         if let reason = tooLong ?? DraftText.unreadable(content).map(UnreadableDraft.reason) {
@@ -208,25 +198,36 @@ struct ReviewDraft: ExternalAction {
             waits.draft = try services.reviews.unsaved.sign(on: files.draft, held, written: known.state.written)
             return waits.draft == nil
         }
+        let asked = SidecarQuestions.asked(in: sidecar?.string, of: known.state)
+        let given = try proposals ?? ownProposals(asked, draft, known.state, settings, services)
         let round = try ReviewRound(
             of: draft, known: known.state, sidecar: sidecar?.string, settings: settings, mayWrite: try mayWrite(),
-            models: models, pass: try pass(settings, services))
+            models: models, proposals: given, pass: try pass(settings, services))
         // Answers in the sidecar need no model; only a changed draft is sent to one.
-        let question = isSidecar || models != nil ? nil : ReviewQuestion(draft, known.state, settings)
+        let unanswered = asked.keys.filter { given.byKey[$0] == nil }.count
+        let question =
+            models != nil || proposals != nil
+            ? nil : ReviewQuestion(draft, known.state, settings, reads: !isSidecar, asked: unanswered)
         guard let question else {
             return try intent(round, draft, files, known, sidecar, root: root, held, waits: waits)
         }
         return Intent(
             root: root, draft: files.draft, edit: nil, kept: nil, state: nil, sidecar: nil, answered: [],
-            summary: "has \(settings.advisors.joined(separator: ", ")) read \(files.draft.nameText) by way of "
-                + "\(question.model)", values: [:], question: question, saved: saved)
+            summary: question.summary(settings, files.draft), values: [:], question: question, saved: saved)
     }
 
-    /// The rule's settings with the currently configured model. Blocks.
-    static func inForce(_ wanted: ReviewSettings, _ services: ReviewServices) -> ReviewSettings {
-        guard wanted.asksModel else { return wanted }
+    /// The rule's settings with the currently configured model, and the kind and stage of the text as the writer says.
+    /// Blocks.
+    static func inForce(
+        _ wanted: ReviewSettings, _ journey: JourneyState?, _ services: ReviewServices
+    ) throws -> ReviewSettings {
         var settings = wanted
-        settings.model = services.reviews.models.identity()
+        settings.stage = journey?.draftStage
+        if let journey, journey.isTypeChosen, let type = journey.storyType {
+            settings.storyType = type
+            if settings.followsType == true { settings.advisors = try services.reviews.advisors(of: type) }
+        }
+        if settings.asksModel { settings.model = services.reviews.models.identity() }
         return settings
     }
 
@@ -309,16 +310,6 @@ struct ReviewDraft: ExternalAction {
         if let kept { parts.append("the text written to the sidecar is kept as \(kept.path.nameText)") }
         let trouble = state.reading?.troubles.first.map { "; \($0)" } ?? ""
         return "reviewed \(draft): " + parts.joined(separator: ", ") + trouble
-    }
-
-    private static func values(_ round: ReviewRound, _ state: ReviewState, _ files: ReviewFiles) -> Values {
-        [
-            "review.findings": .integer(state.count(.pending)), "review.new": .integer(round.new.count),
-            "review.accepted": .integer(round.accepted.count), "review.skipped": .integer(round.skipped.count),
-            "review.orphaned": .integer(state.count(.orphaned)), "review.draft": .text(files.draft.nameText),
-            "review.sidecar": .text(files.sidecar.nameText),
-            "review.trouble": .text(state.unreadable ?? state.reading?.troubles.first ?? ""),
-        ]
     }
 
     // MARK: Reading

@@ -67,41 +67,111 @@ package struct ReviewModels: Sendable {
     /// Runs the passes that need a model.
     ///
     /// - Parameters:
+    ///   - known: advisors are sent only the paragraphs that they have not read by it.
     ///   - mayGiveUp: whether to report a transient failure instead of throwing it.
     ///   - pool: the pool for blocking calls.
     /// - Throws: `Fault(.transient)` for a transient failure unless `mayGiveUp`, and `CancellationError`. Other
     ///   failures are part of the result.
     package func ask(
-        _ draft: DraftText, _ settings: ReviewSettings, _ team: ReviewTeam, mayGiveUp: Bool, pool: BlockingPool
+        _ draft: DraftText, known: ReviewState, _ settings: ReviewSettings, _ team: ReviewTeam, mayGiveUp: Bool,
+        pool: BlockingPool
     ) async throws -> ModelFindings {
         guard draft.scalars.contains(where: { !$0.properties.isWhitespace }) else {
             return ModelFindings(suggestions: [])
         }
         var found = ModelFindings()
+        found.parts = known.read?.unread(in: draft, settings: settings.hash)
         let heard = ReplyNotes()
-        let kept: KeptAnswers
-        let (access, usage, prompts): (ModelAccess, UsageLedger, PromptEngine)
+        let line: Line
         do {
-            let environment = environment
-            guard let answers else { throw Fault(.failed, "there is no folder in which its answers could be kept") }
-            let setup = try await pool.run { try Setup(environment) }
-            kept = KeptAnswers(folder: answers, pool: pool)
-            prompts = try await pool.run { try PromptEngine.load(setup.resources) }
-            (access, usage) = try await self.access(setup, kept, heard, pool)
+            line = try await connect(heard, pool)
         } catch {
             try tell(error, "No model has read this text", mayGiveUp: mayGiveUp, &found)
             return found
         }
         do {
-            try await ask(draft, settings, team, access, prompts, mayGiveUp: mayGiveUp, &found)
+            try await ask(draft, settings, team, line.access, line.prompts, mayGiveUp: mayGiveUp, &found)
         } catch {
-            try await usage.close()
+            try await line.usage.close()
             throw error
         }
-        try await usage.close()
-        found.answers = kept.keys
+        try await line.usage.close()
+        found.answers = line.kept.keys
+        found.costs = line.kept.costs(line.prices)
         found.reading.notes += heard.all
         return found
+    }
+
+    /// Asks for other proposals, and for answers to questions. A failure is an answer that says so.
+    ///
+    /// - Parameters:
+    ///   - asked: questions by the findings' keys.
+    ///   - given: what has been answered without a model.
+    ///   - mayGiveUp: whether to answer with a transient failure instead of throwing it.
+    /// - Throws: `Fault(.transient)` for a transient failure unless `mayGiveUp`, and `CancellationError`.
+    package func another(
+        _ asked: [String: String], given: GivenProposals, _ draft: DraftText, known: ReviewState,
+        _ settings: ReviewSettings, _ team: ReviewTeam, mayGiveUp: Bool, pool: BlockingPool
+    ) async throws -> GivenProposals {
+        var given = given
+        let open = known.findings.filter { asked[$0.key] != nil && given.byKey[$0.key] == nil }
+        guard !open.isEmpty, let first = team.advisors.first else { return given }
+        let heard = ReplyNotes()
+        var line: Line?
+        for finding in open {
+            let role = team.advisors.first { $0.id == finding.suggestion.advisorID } ?? first
+            do {
+                let model = try await connected(&line, heard, pool)
+                let proposal = AnotherProposal(model: model.access, prompts: model.prompts)
+                let question = asked[finding.key] ?? ""
+                given.byKey[finding.key] = try await within(timeout) {
+                    try await proposal.ask(
+                        about: finding.suggestion, in: draft, question: question, refused: finding.refused, role,
+                        storyType: team.storyType, stage: settings.stage)
+                }
+            } catch {
+                var failed = ModelFindings()
+                do {
+                    try tell(error, "There is no answer", mayGiveUp: mayGiveUp, &failed)
+                } catch {
+                    try await line?.usage.close()
+                    throw error
+                }
+                given.byKey[finding.key] = AnotherProposal.Answer(
+                    by: role.id, reply: failed.reading.troubles.joined(separator: " "))
+            }
+        }
+        given.costs = line.map { $0.kept.costs($0.prices) } ?? [:]
+        try await line?.usage.close()
+        return given
+    }
+
+    // MARK: Connecting
+
+    /// A model that can be asked.
+    private struct Line {
+        let access: ModelAccess
+        let usage: UsageLedger
+        let prompts: PromptEngine
+        let kept: KeptAnswers
+        let prices: ModelTable
+    }
+
+    private func connected(_ line: inout Line?, _ heard: ReplyNotes, _ pool: BlockingPool) async throws -> Line {
+        if let line { return line }
+        let new = try await connect(heard, pool)
+        line = new
+        return new
+    }
+
+    private func connect(_ heard: ReplyNotes, _ pool: BlockingPool) async throws -> Line {
+        let environment = environment
+        guard let answers else { throw Fault(.failed, "there is no folder in which its answers could be kept") }
+        let setup = try await pool.run { try Setup(environment) }
+        let kept = KeptAnswers(folder: answers, pool: pool)
+        let prompts = try await pool.run { try PromptEngine.load(setup.resources) }
+        let (access, usage) = try await access(setup, kept, heard, pool)
+        return Line(access: access, usage: usage, prompts: prompts, kept: kept, prices: setup.prices)
     }
 
     private func ask(
@@ -111,8 +181,11 @@ package struct ReviewModels: Sendable {
         if settings.passes.contains(.advisors) {
             do {
                 let engine = SuggestionEngine(model: access, prompts: prompts)
-                let options = ReviewOptions(advisors: team.advisors, storyType: team.storyType)
-                let result = try await within(timeout) { try await engine.review(draft, options) }
+                var options = ReviewOptions(
+                    advisors: team.advisors, storyType: team.storyType, stage: settings.stage)
+                options.parts = found.parts
+                let wanted = options
+                let result = try await within(timeout) { try await engine.review(draft, wanted) }
                 try collect(result, team, mayGiveUp: mayGiveUp, &found)
             } catch {
                 try tell(error, "No advisor has read this text", mayGiveUp: mayGiveUp, &found)
@@ -123,7 +196,8 @@ package struct ReviewModels: Sendable {
         if settings.passes.contains(.council) {
             do {
                 let engine = CouncilEngine(model: access, prompts: prompts)
-                let options = CouncilEngine.Options(advisors: team.advisors, storyType: team.storyType)
+                let options = CouncilEngine.Options(
+                    advisors: team.advisors, storyType: team.storyType, stage: settings.stage)
                 let report = try await within(timeout) { try await engine.debate(draft, options) }
                 try collect(report, mayGiveUp: mayGiveUp, &found)
             } catch {
@@ -171,6 +245,9 @@ package struct ReviewModels: Sendable {
         if let call = result.calls.first {
             found.reading.notes.append(
                 "Read by \(readers.joined(separator: ", ")) (\(call.provider), \(call.model)).")
+        }
+        if let parts = found.parts, !parts.isEmpty {
+            found.reading.notes.append("Only what has changed since the last reading was sent.")
         }
         found.reading.notes += result.dropped.reasons("finding")
         if result.isPartial { found.reading.notes.append("An answer was cut; there may be more to say.") }

@@ -5,11 +5,15 @@ import TKCore
 package struct ModelFindings: Sendable {
     /// The advisors' findings, each about words of the draft; nil if that pass failed or was not requested.
     package var suggestions: [Suggestion]?
+    /// The parts of the draft that the advisors read; nil for all of it.
+    package var parts: [Range<Int>]?
     /// nil if there was none.
     package var council: CouncilReport?
     package var reading = ReviewReading()
     /// Keys of the answers behind all this.
     package var answers: [String] = []
+    /// What each of them cost, if its price is known.
+    package var costs: [String: Cost] = [:]
     /// Whether a pass failed, so that it may be repeated.
     package var isIncomplete = false
 

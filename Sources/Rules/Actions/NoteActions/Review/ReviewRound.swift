@@ -30,6 +30,8 @@ package struct ReviewRound: Sendable {
     private var rewritten: Set<String> = []
     /// Whether to write answers into the draft even if an editor has it open.
     private var isUrgent = false
+    /// Answers to `[?]`.
+    private let proposals: GivenProposals
     private let settings: ReviewSettings
     private let pass: Pass
 
@@ -38,16 +40,19 @@ package struct ReviewRound: Sendable {
     ///   - answers: given elsewhere than in the sidecar, by the findings' keys. They count more than the sidecar's.
     ///   - mayWrite: whether answers may go into the draft now; evaluated only if there are any.
     ///   - models: what a model said about this draft; nil keeps the earlier findings.
+    ///   - proposals: answers to `[?]`; those without one stay asked.
     package init(
         of draft: DraftText, known: ReviewState, sidecar: String?, answers: [String: SidecarAnswers.Answer] = [:],
         settings: ReviewSettings, mayWrite: @autoclosure () throws -> Bool, models: ModelFindings? = nil,
-        pass: @escaping Pass
+        proposals: GivenProposals = GivenProposals(), pass: @escaping Pass
     ) rethrows {
         state = known
         self.settings = settings
         self.pass = pass
+        self.proposals = proposals
         var hasAnswers = readAnswers(sidecar)
         if take(answers) { hasAnswers = true }
+        state.spend(proposals.costs)
         let content = ContentHash(of: Array(draft.string.utf8))
         let isKnown = models == nil && Self.isKnown(known, content, settings)
         guard !isKnown || hasAnswers else { return }
@@ -67,6 +72,7 @@ package struct ReviewRound: Sendable {
         state = known
         self.settings = settings
         pass = { _, _ in [] }
+        proposals = GivenProposals()
         _ = readAnswers(sidecar)
         state.unreadable = reason
         state.content = content
@@ -81,6 +87,7 @@ package struct ReviewRound: Sendable {
         state = known
         self.settings = settings
         self.pass = pass
+        proposals = GivenProposals()
         _ = readAnswers(sidecar)
         for index in state.findings.indices where keys.contains(state.findings[index].key) {
             let finding = state.findings[index]
@@ -116,10 +123,17 @@ package struct ReviewRound: Sendable {
     private mutating func readAnswers(_ sidecar: String?) -> Bool {
         guard let sidecar else { return false }
         let found = SidecarAnswers(sidecar, keys: Set(state.findings.map(\.key)))
-        if state.rendered != ContentHash(of: Array(sidecar.utf8)) {
-            holdsOwnWords = found.holdsMore(than: SidecarAnswers(state.shown ?? ReviewSidecar.text(state)))
-        }
         var answers = found.byKey
+        var asking: Set<String> = []
+        for finding in state.findings where finding.isOpen && answers[finding.key]?.mark == .ask {
+            let block = found.blocks[finding.key] ?? []
+            answers[finding.key]?.question = SidecarQuestions.question(block, about: finding)
+            asking.formUnion(SidecarQuestions.added(to: block, of: finding).map(\.line))
+        }
+        if state.rendered != ContentHash(of: Array(sidecar.utf8)) {
+            holdsOwnWords = found.holdsMore(
+                than: SidecarAnswers(state.shown ?? ReviewSidecar.text(state)), answered: asking)
+        }
         var strays = found.strays[...]
         for finding in state.findings where finding.isOpen && answers[finding.key] == nil {
             answers[finding.key] = strays.popFirst().map { SidecarAnswers.Answer(mark: .unreadable($0)) }
@@ -133,6 +147,7 @@ package struct ReviewRound: Sendable {
         var hasAnswers = false
         for index in state.findings.indices where state.findings[index].isOpen {
             guard let answer = answers[state.findings[index].key] else { continue }
+            state.findings[index].asked = nil
             switch answer.mark {
             case .none:
                 state.findings[index].isTicked = false
@@ -148,6 +163,14 @@ package struct ReviewRound: Sendable {
                     "“\(head.prefix(80))” was not understood, so nothing was done: begin the block with "
                     + "`- [x] **\(state.findings[index].key)**`, or `[-]` to skip it."
                 misread += 1
+                hasAnswers = true
+            case .ask:
+                state.findings[index].isTicked = false
+                if let given = proposals.byKey[state.findings[index].key] {
+                    state.findings[index].record(given, to: answer.question)
+                } else {
+                    state.findings[index].asked = answer.question
+                }
                 hasAnswers = true
             case .skip:
                 state.findings[index].state = .skipped
@@ -239,7 +262,8 @@ package struct ReviewRound: Sendable {
         _ draft: DraftText, _ content: ContentHash, previous: DraftText? = nil, models: ModelFindings? = nil
     ) {
         let muted = RuleAnswers.mutedRules(state.ruleAnswers)
-        let advice = settings.passes.contains(.advisors) ? models?.suggestions ?? carried(to: draft, previous) : []
+        let advice = settings.passes.contains(.advisors) ? state.advice(models, on: draft, previous) : []
+        let before = new.count
         var seen: Set<String> = []
         let gate = advice.isEmpty ? nil : ProposalGate(draft)
         let suggestions = (pass(draft, muted) + advice.map { gate?.admitted($0) ?? $0 })
@@ -289,31 +313,38 @@ package struct ReviewRound: Sendable {
         let resolver = AnchorResolver(draft)
         for index in state.findings.indices { state.findings[index].keepPlaces(by: resolver) }
         state.discussions = SuggestionMerger.threads(entries, of: draft).map(ReviewDiscussion.init)
-        merge(models, content)
+        state.count(models, settings, new: new.count - before)
+        merge(models, draft, content)
         state.unreadable = nil
         state.content = content
         state.settings = settings.hash
     }
 
     /// Stores remarks about the text as a whole, and drops those of passes that are no longer requested.
-    private mutating func merge(_ models: ModelFindings?, _ content: ContentHash) {
+    private mutating func merge(_ models: ModelFindings?, _ draft: DraftText, _ content: ContentHash) {
+        if !settings.passes.contains(.advisors) { state.read = nil }
         guard settings.asksModel else {
             (state.reading, state.council, state.answers) = (nil, nil, [])
             return
         }
         if !settings.passes.contains(.council) { state.council = nil }
         guard let models else { return }
+        state.spend(models.costs)
         state.reading = models.reading
-        state.answers = models.answers
+        state.answers = models.parts == nil ? models.answers : Set(state.answers + models.answers).sorted()
+        if models.suggestions != nil, !models.isIncomplete {
+            state.read = ReadParagraphs(of: draft, settings: settings.hash)
+        }
         if let report = models.council { state.council = ReviewCouncil(content: content, report: report) }
     }
 
-    /// Merges equivalent suggestions, except ticked ones: a tick applies to exactly the words that the person saw.
+    /// Merges equivalent suggestions, except ticked ones: a tick applies to exactly the words that the person saw. So
+    /// does another proposal that was asked for.
     ///
     /// - Parameter isAlone: whether only the quick pass ran, which has no duplicates.
     private func merged(_ suggestions: [Suggestion], isAlone: Bool, _ draft: DraftText) -> [MergedSuggestion] {
         guard !isAlone else { return suggestions.map { MergedSuggestion(suggestion: $0) } }
-        let ticked = Set(state.findings.filter(\.isTicked).map(\.suggestion.id))
+        let ticked = Set(state.findings.filter(\.keepsWording).map(\.suggestion.id))
         let free = suggestions.filter { !ticked.contains($0.id) }
         let entries =
             SuggestionMerger.merge(free, of: draft)
@@ -323,7 +354,7 @@ package struct ReviewRound: Sendable {
 
     private mutating func update(_ index: Int, _ entry: MergedSuggestion) {
         var suggestion = entry.suggestion
-        if state.findings[index].isTicked {
+        if state.findings[index].keepsWording {
             let shown = state.findings[index].suggestion
             suggestion.suggestedText = shown.suggestedText
             suggestion.hasReplacement = shown.hasReplacement
@@ -337,20 +368,6 @@ package struct ReviewRound: Sendable {
             undone += 1
         }
         if state.findings[index].isOpen { state.findings[index].state = .pending }
-    }
-
-    /// The advisors' open findings at their ranges in this text, without those whose words are gone.
-    private func carried(to draft: DraftText, _ previous: DraftText?) -> [Suggestion] {
-        let open = state.findings.filter(\.isOpen).flatMap(\.all).filter { $0.rule == nil }
-        guard !open.isEmpty else { return [] }
-        let resolver = AnchorResolver(draft, previous: previous)
-        return open.compactMap { suggestion in
-            guard let range = resolver.certainRange(of: suggestion.anchor) else { return nil }
-            var suggestion = suggestion
-            suggestion.anchor = draft.anchor(of: range)
-            suggestion.originalText = draft[range]
-            return suggestion
-        }
     }
 
     private mutating func finish() {

@@ -1,4 +1,5 @@
 import Platform
+import TKCore
 
 /// A rule's review settings. Equal settings find the same in the same text.
 package struct ReviewSettings: Codable, Sendable, Equatable {
@@ -19,6 +20,10 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
     package var storyType: String?
     /// Provider, model and server behind the advisors, as configured; nil if no model is asked.
     package var model: String?
+    /// Whether the advisors are those of the story type because the rule names none; nil as false.
+    package var followsType: Bool?
+    /// How far along the draft is, given to the advisors; nil if the writer has not said so.
+    package var stage: DraftStage?
     /// Disabled rules.
     package var ignored: [String]
     /// Whether the rules of ``QuickPass/strictRules`` apply; nil in what an older version stored, as false.
@@ -44,10 +49,11 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
     package var asksModel: Bool { passes.contains(.advisors) || passes.contains(.council) }
 
     package var hash: ContentHash {
-        let parts = [
+        var parts = [
             passes.map(\.rawValue), advisors, ignored, ["\(longSentence)", "\(edition)"], [storyType ?? ""],
             [model ?? ""], strictStyle == true ? ["strict"] : [],
         ]
+        if let stage { parts.append([stage.rawValue]) }
         return ContentHash(of: Array(parts.map { $0.joined(separator: ",") }.joined(separator: ";").utf8))
     }
 }

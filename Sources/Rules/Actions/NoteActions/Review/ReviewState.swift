@@ -33,6 +33,10 @@ package struct ReviewState: Codable, Sendable, Equatable {
     package var isOwed = false
     /// nil if no model was ever asked.
     package var reading: ReviewReading?
+    /// What advisors have read; nil if that is unknown.
+    package var read: ReadParagraphs?
+    /// nil for a draft that was neither reviewed nor started.
+    package var journey: JourneyState?
     /// The latest.
     package var council: ReviewCouncil?
     /// Where several advisors comment on the same words.
@@ -111,6 +115,10 @@ package struct ReviewFinding: Codable, Sendable, Equatable {
     package var edited: String?
     /// Why it is still here although it was ticked.
     package var note: String?
+    /// The words after `[?]`, until it is answered; empty for just another proposal.
+    package var asked: String?
+    /// Answered `[?]`, oldest first.
+    package var exchanges: [ReviewExchange]?
     /// Anchor of the words that an answer put into the draft; nil if none did.
     package var applied: TextAnchor?
 

@@ -9,7 +9,6 @@ extension ReviewDraft {
         _ services: ReviewServices
     ) throws -> Receipt {
         if let gone = intent.gone { return try bringBack(gone, intent, writing) }
-        let settings = inForce(wanted, services)
         let files = ReviewFiles(draft: intent.draft)
         let parts = try parts(context, services)
         let edits = parts.edits + [intent.edit].compactMap(\.self)
@@ -38,6 +37,7 @@ extension ReviewDraft {
             before = earlier
         }
         let restored = edits.isEmpty ? draft : DraftText(String(decoding: before, as: UTF8.self), syntax: draft.syntax)
+        let settings = try inForce(wanted, known.state.journey, services)
         let sidecar = try text(files.sidecar, writing.held)
         try checkOwner(of: sidecar, files, known.state, writing.held)
         let round = try ReviewRound(

@@ -9,7 +9,7 @@ import TKCore
 package final class KeptAnswers: CallRecorder {
     private let folder: BytePath
     private let pool: BlockingPool
-    private let used = Mutex<Set<String>>([])
+    private let used = Mutex<[String: CallSummary]>([:])
 
     /// - Parameter folder: created with the first answer.
     package init(folder: BytePath, pool: BlockingPool) {
@@ -18,7 +18,14 @@ package final class KeptAnswers: CallRecorder {
     }
 
     /// Keys of the answers that were served or arrived.
-    package var keys: [String] { used.withLock { $0.sorted() } }
+    package var keys: [String] { used.withLock { $0.keys.sorted() } }
+
+    /// What they cost, by key, as far as prices are known.
+    func costs(_ prices: ModelTable) -> [String: Cost] {
+        used.withLock { $0 }.compactMapValues { call in
+            call.usage.flatMap { prices.cost(provider: call.provider, model: call.model, $0) }
+        }
+    }
 
     /// The stored answer to an equal call, however old.
     ///
@@ -37,7 +44,7 @@ package final class KeptAnswers: CallRecorder {
                     path: path)
             }
         }
-        if found != nil { used.withLock { _ = $0.insert(call.key) } }
+        if let found { used.withLock { $0[call.key] = CallSummary(found) } }
         return found
     }
 
@@ -58,7 +65,7 @@ package final class KeptAnswers: CallRecorder {
             try files.replaceOwn(path, with: Array(try JSONText.line(answer).utf8))
             FaultPoint.reach("answer kept")
         }
-        used.withLock { _ = $0.insert(call.key) }
+        used.withLock { $0[call.key] = CallSummary(answer) }
     }
 
     private func path(_ call: PlannedCall) -> BytePath { folder.appending("\(call.key).json") }

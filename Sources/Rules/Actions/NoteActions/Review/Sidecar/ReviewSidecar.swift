@@ -16,8 +16,12 @@ package enum ReviewSidecar {
         if let waiting = state.waiting { lines += [waiting.line(of: state.draft), ""] }
         lines += [
             state.unreadable.map(inline) ?? headline(open.count, orphans.count, state), "",
+        ]
+        if let header = SidecarHeader.line(state) { lines += [header, ""] }
+        lines += [
             "To answer, change `[ ]` and save: `[x]` puts the proposed words into the draft, `[-]` skips the finding for "
-                + "good. The words in a fence may be changed before it is ticked; a finding without one is only noted.",
+                + "good, `[?]` asks for another proposal or, with words after it, a question. The words in a fence may be "
+                + "changed before it is ticked; a finding without one is only noted."
         ]
         for notice in (state.reading?.troubles ?? []) + (state.reading?.notes ?? []) + state.notices {
             lines += ["", "> \(inline(notice))"]
@@ -71,13 +75,14 @@ package enum ReviewSidecar {
         suggestion.rule.map { "\(suggestion.advisorID)/\($0)" } ?? suggestion.advisorID
     }
 
-    private static func block(_ finding: ReviewFinding) -> [String] {
+    static func block(_ finding: ReviewFinding) -> [String] {
         let suggestion = finding.suggestion
         var makers = [maker(suggestion)]
         for other in finding.others.map(maker) where !makers.contains(other) { makers.append(other) }
         let maker = makers.joined(separator: ", ")
+        let mark = finding.isTicked ? "x" : finding.asked == nil ? " " : "?"
         var lines = [
-            "- [\(finding.isTicked ? "x" : " ")] **\(finding.key)** \(inline(maker)) · \(suggestion.type.rawValue) · "
+            "- [\(mark)] **\(finding.key)** \(inline(maker)) · \(suggestion.type.rawValue) · "
                 + "P\(suggestion.priority) · L\(suggestion.anchor.line)", "",
         ]
         lines += self.lines(suggestion.originalText).map { $0.isEmpty ? "  >" : "  > \($0)" }
@@ -91,8 +96,15 @@ package enum ReviewSidecar {
         for other in finding.others where other.rule == nil && other.advisorID != suggestion.advisorID {
             lines += ["", "  \(inline("\(other.advisorID): \(other.reasoning)"))"]
         }
+        for exchange in finding.exchanges ?? [] { lines += talk(exchange) }
+        if let question = finding.asked, !question.isEmpty { lines += ["", "  You ask: \(inline(question))"] }
         if let note = finding.note { lines += ["", "  **\(inline(note))**"] }
         return lines
+    }
+
+    private static func talk(_ exchange: ReviewExchange) -> [String] {
+        let question = exchange.question.isEmpty ? [] : ["", "  You asked: \(inline(exchange.question))"]
+        return question + (exchange.reply.isEmpty ? [] : ["", "  \(inline("\(exchange.by): \(exchange.reply)"))"])
     }
 
     /// One backtick more than the longest run in the text, at least three.

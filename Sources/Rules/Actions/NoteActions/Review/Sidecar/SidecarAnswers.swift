@@ -4,6 +4,8 @@ import Platform
 package struct SidecarAnswers: Sendable, Equatable {
     package enum Mark: Sendable, Equatable {
         case none, accept, skip
+        /// Another proposal, or an answer to a question.
+        case ask
         /// Accepted even if the draft is open in an editor.
         case acceptNow
         /// An unrecognized mark.
@@ -16,12 +18,16 @@ package struct SidecarAnswers: Sendable, Equatable {
         package var mark: Mark
         /// Content of the block's fence, with LF; nil if it has none or an unclosed one.
         package var proposal: String?
+        /// Words for ``Mark/ask``.
+        package var question = ""
 
         package init(mark: Mark, proposal: String? = nil) { (self.mark, self.proposal) = (mark, proposal) }
     }
 
     /// By the findings' keys.
     package private(set) var byKey: [String: Answer] = [:]
+    /// The lines of each block outside its fence, the first one from its key on.
+    private(set) var blocks: [String: [String]] = [:]
     /// The sidecar's lines without marks.
     private var lines: [String] = []
     /// Lines with a box and without a key, in order.
@@ -55,6 +61,7 @@ package struct SidecarAnswers: Sendable, Equatable {
                 skipsFence = byKey[found] != nil
                 byKey[found] = Answer(mark: skipsFence ? .none : Self.mark(box), proposal: nil)
                 key = skipsFence ? nil : found
+                if let key { blocks[key] = [lines[lines.count - 1]] }
             case .unreadable(let found?) where byKey[found] == nil && !isCouncil:
                 unreadable.append((found, String(line)))
                 (key, skipsFence) = (nil, true)
@@ -70,6 +77,8 @@ package struct SidecarAnswers: Sendable, Equatable {
                 } else if line.hasPrefix("#") {
                     (key, skipsFence) = (nil, false)
                     isCouncil = line.hasPrefix("## Council") || isCouncil && line.hasPrefix("###")
+                } else if let key {
+                    blocks[key]?.append(String(line))
                 }
             }
         }
@@ -85,6 +94,7 @@ package struct SidecarAnswers: Sendable, Equatable {
         case "x", "X": .accept
         case "x!", "X!": .acceptNow
         case "-": .skip
+        case "?": .ask
         case "": .none
         default: .unknown(text)
         }
@@ -100,10 +110,14 @@ package struct SidecarAnswers: Sendable, Equatable {
         line.first == "\t" ? line.dropFirst() : line.dropFirst(line.prefix(2).prefix { $0 == " " }.count)
     }
 
-    /// Whether this sidecar has a line that `other` lacks, ignoring marks: a person's own words.
-    package func holdsMore(than other: SidecarAnswers) -> Bool {
+    /// Whether this sidecar has a line that `other` lacks, ignoring marks and its header: a person's own words.
+    ///
+    /// - Parameter answered: lines that get an answer.
+    package func holdsMore(than other: SidecarAnswers, answered: Set<String> = []) -> Bool {
         let known = Set(other.lines.map { Self.trimmed($0) })
-        return lines.contains { !known.contains(Self.trimmed($0)) }
+        return lines.contains { line in
+            !known.contains(Self.trimmed(line)) && !answered.contains(line) && !SidecarHeader.isHeader(line)
+        }
     }
 
     private static func trimmed(_ line: String) -> Substring {

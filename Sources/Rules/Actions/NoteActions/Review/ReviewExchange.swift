@@ -1,0 +1,72 @@
+import TKCore
+
+/// A `[?]` that was answered: another proposal, or an answer to a question.
+package struct ReviewExchange: Codable, Sendable, Equatable {
+    /// The writer's words; empty for just another proposal.
+    package var question: String
+    /// Who answered: an advisor's id, or that of the quick pass.
+    package var by: String
+    /// The answer, or why there is no other proposal; may be empty.
+    package var reply: String
+    /// The wording before; nil if it was left or there was none.
+    package var refused: String?
+}
+
+/// Answers to `[?]`, by the findings' keys, with what they cost.
+package struct GivenProposals: Sendable {
+    package var byKey: [String: AnotherProposal.Answer] = [:]
+    /// By the raw answers' keys.
+    package var costs: [String: Cost] = [:]
+
+    package init(_ byKey: [String: AnotherProposal.Answer] = [:]) { self.byKey = byKey }
+}
+
+extension ReviewFinding {
+    /// Whether a later pass leaves its wording alone: a person has ticked it, or asked for it.
+    var keepsWording: Bool { isTicked || exchanges != nil }
+
+    /// Wordings that are not to be proposed again.
+    var refused: [String] { (exchanges ?? []).compactMap(\.refused) + [proposal].compactMap { $0 } }
+
+    /// Puts an answer to `[?]` in place: the new wording, and what was said.
+    mutating func record(_ answer: AnotherProposal.Answer, to question: String) {
+        var exchange = ReviewExchange(question: question, by: answer.by, reply: answer.reply)
+        if let new = answer.finding {
+            exchange.refused = proposal
+            (suggestion, edited, state) = (new, nil, .pending)
+        }
+        exchanges = (exchanges ?? []) + [exchange]
+        (asked, note) = (nil, nil)
+    }
+}
+
+/// Another proposal without a model, for findings of the quick pass and for rules that ask none.
+extension ReviewDraft {
+    /// - Returns: answers to all, or, if the rule asks a model, without those that one has to give.
+    static func ownProposals(
+        _ asked: [String: String], _ draft: DraftText, _ state: ReviewState, _ settings: ReviewSettings,
+        _ services: ReviewServices
+    ) throws -> GivenProposals {
+        var given = GivenProposals()
+        for finding in state.findings {
+            guard let question = asked[finding.key] else { continue }
+            let isQuick = finding.suggestion.rule != nil
+            if settings.asksModel, !isQuick || !question.isEmpty { continue }
+            let maker = finding.suggestion.advisorID
+            if var next = AnotherProposal.next(
+                for: finding.suggestion, others: finding.others, in: draft, refused: finding.refused,
+                quick: try services.reviews.quickPass())
+            {
+                if !question.isEmpty, next.reply.isEmpty { next.reply = noModel }
+                given.byKey[finding.key] = next
+            } else if !settings.asksModel {
+                let reply = isQuick && question.isEmpty ? AnotherProposal.noOther : noModel
+                given.byKey[finding.key] = AnotherProposal.Answer(by: maker, reply: reply)
+            }
+        }
+        return given
+    }
+
+    private static let noModel =
+        "The rule that reviews this draft asks no model (`passes`), so nobody can answer."
+}
