@@ -25,7 +25,10 @@ struct TK: AsyncParsableCommand {
         version: ProgramVersion.text,
         groupedSubcommands: [
             CommandGroup(
-                name: "Write", subcommands: [Suggest.self, Council.self, Ask.self, Pipe.self, Export.self, LSP.self]),
+                name: "Write",
+                subcommands: [
+                    Suggest.self, Council.self, Ask.self, Pipe.self, Export.self, JourneyCommand.self, LSP.self,
+                ]),
             CommandGroup(name: "Advisors", subcommands: [RolesCommand.self, StoryTypesCommand.self]),
             CommandGroup(
                 name: "Set up and look",
@@ -60,6 +63,8 @@ enum UnknownCommand {
         if let next = commands.first(where: { $0._commandName == word }) {
             return complaint(Array(arguments.dropFirst()), next, path: path + [word])
         }
+        // It may be the argument of the default command.
+        if path.count > 1, command.configuration.defaultSubcommand == JourneyShow.self { return nil }
         let line = path.joined(separator: " ")
         let file = BytePath(bytes: GivenWords.bytes(of: word))
         let shown = file.description
