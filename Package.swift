@@ -148,6 +148,7 @@ let package = Package(
         core("OwnFiles", in: "Ground", ["Platform"]),
         // Not in Platform, which the worker uses as well: it loads nothing of Foundation.
         core("JSONText", in: "Ground", ["Platform"]),
+        core("ControlSocket", in: "Ground", ["JSONText", "OwnFiles", "Platform"]),
         core("HTTPKit", in: "Ground", [http, nio, nioPosix, nioHTTP, nioTLS]),
 
         core("Sandbox", in: "Sandbox", ["CLinux", "Platform"]),
@@ -194,8 +195,8 @@ let package = Package(
         .target(
             name: "AgentKit",
             dependencies: [
-                "RuleActions", "FileActions", "NoteActions", "Rules", "Watching", "JSONText", "Ledger", "OwnFiles",
-                "Platform", "A4CoreSwift", "CLinux", "ComicArchive", "ComicVault", "DotLifeDomain",
+                "RuleActions", "FileActions", "NoteActions", "Rules", "Watching", "ControlSocket", "JSONText", "Ledger",
+                "OwnFiles", "Platform", "A4CoreSwift", "CLinux", "ComicArchive", "ComicVault", "DotLifeDomain",
                 "DotLifePersistence",
                 "RonAppSdkSwift", "SQLiteFile", "Sandbox", "TKCore", yams, log, metrics, nio, nioPosix, nioHTTP,
                 lifecycle,
@@ -211,7 +212,9 @@ let package = Package(
             swiftSettings: strict, linkerSettings: slim + withoutCxxLibraries),
         .target(
             name: "TKCommands",
-            dependencies: ["CCommit", "NoteActions", "TKCore", "OwnFiles", "Platform", arguments],
+            dependencies: [
+                "CCommit", "CLinux", "ControlSocket", "NoteActions", "TKCore", "OwnFiles", "Platform", arguments,
+            ],
             path: "Sources/Agent/TKCommands", swiftSettings: strict),
         .executableTarget(
             name: "tk", dependencies: ["TKCommands"], path: "Sources/Agent/tk", swiftSettings: strict,
@@ -247,7 +250,7 @@ let package = Package(
         suite("ComicVaultTests", ["ComicVault", "Platform"], resources: [.copy("Vectors")]),
         suite("DotLifeTests", ["DotLifeDomain", "DotLifePersistence", "Platform", grdb]),
         suite("TKCoreTests", ["HTTPKit", "TKCore", "Platform"], exclude: ["Peers"]),
-        suite("TKCommandTests", ["NoteActions", "TKCommands", "TKCore", "Platform", "tk"]),
+        suite("TKCommandTests", ["ControlSocket", "NoteActions", "TKCommands", "TKCore", "Platform", "tk"]),
         suite(
             "RonAppSdkSwiftTests",
             [
@@ -267,7 +270,8 @@ let package = Package(
         suite(
             "AgentKitTests",
             [
-                "AgentKit", "FileActions", "NoteActions", "RuleActions", "Rules", "Watching", "Ledger", "Platform",
+                "AgentKit", "ControlSocket", "FileActions", "NoteActions", "RuleActions", "Rules", "Watching", "Ledger",
+                "Platform",
                 "ComicArchive", "ComicTestSupport", "ComicVault", "DotLifeDomain", "DotLifePersistence", "Sandbox",
                 "steward", "steward-worker", log, metrics, lifecycle,
             ]),
@@ -275,7 +279,7 @@ let package = Package(
             "EndToEnd",
             [
                 "ComicArchive", "ComicTestSupport", "ComicVault", "Platform", "ron-mock-plane", "steward",
-                "steward-worker",
+                "steward-worker", "tk",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,3 +1,4 @@
+import ControlSocket
 import Foundation
 import OwnFiles
 import Platform
@@ -27,16 +28,12 @@ package struct Directories: Sendable {
     ///   - configuration: the file given on the command line.
     /// - Throws: `Fault(.usage)` if there is neither HOME nor an explicit directory.
     package init(environment: [String: String], configuration given: BytePath? = nil) throws {
-        func variable(_ names: String...) -> BytePath? {
-            names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }.map { value in
-                // systemd separates several directories by colons; the first is the service's own.
-                BytePath(String(value.split(separator: ":").first ?? ""))
-            }
-        }
-        guard let home = variable("HOME") else {
+        func variable(_ names: String...) -> BytePath? { AgentFolders.variable(names, environment) }
+        guard let folders = AgentFolders(environment: environment) else {
             throw Fault(.usage, "HOME is not set, so the configuration cannot be found; set it, or give --config")
         }
-        self.home = home
+        let home = folders.home
+        (self.home, state, runtime, socket) = (home, folders.state, folders.runtime, folders.socket)
         let share = environment["XDG_DATA_HOME"].map { BytePath($0) }
         trash = (share ?? home.appending(".local/share")).appending("Trash")
         let machine: BytePath = "/etc/steward"
@@ -48,12 +45,6 @@ package struct Directories: Sendable {
             given.map { Self.absolute($0) } ?? variable("STEWARD_CONFIG") ?? configFolder.appending("steward.yaml")
         let folder = configuration.parent
         othersRules = configuration == machine.appending("steward.yaml") ? nil : machine.appending("rules.d")
-        state =
-            variable("STEWARD_STATE", "STATE_DIRECTORY")
-            ?? (variable("XDG_STATE_HOME") ?? home.appending(".local/state")).appending("steward")
-        runtime =
-            variable("STEWARD_RUNTIME", "RUNTIME_DIRECTORY")
-            ?? variable("XDG_RUNTIME_DIR").map { $0.appending("steward") } ?? state.appending("run")
         data =
             variable("STEWARD_DATA") ?? (isService ? state : nil)
             ?? (variable("XDG_DATA_HOME") ?? home.appending(".local/share")).appending("steward")
@@ -68,7 +59,7 @@ package struct Directories: Sendable {
         }
     }
 
-    package var socket: BytePath { runtime.appending("control.sock") }
+    package let socket: BytePath
     /// A file that exists once an agent has kept a ledger here.
     package var alive: BytePath { state.appending("alive") }
     package var quarantine: BytePath { state.appending("quarantine") }

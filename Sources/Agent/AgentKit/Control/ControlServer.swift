@@ -1,4 +1,5 @@
 import CLinux
+import ControlSocket
 import Foundation
 import Glibc
 import JSONText

@@ -1,3 +1,4 @@
+import ControlSocket
 import Dispatch
 import Foundation
 import Glibc

@@ -1,4 +1,5 @@
 import ComicVault
+import ControlSocket
 import Platform
 
 /// A vault request on the control socket. Secrets are sent separately when the agent asks for them, never as part of

@@ -1,4 +1,5 @@
 import ComicVault
+import ControlSocket
 import Foundation
 import Glibc
 import JSONText

@@ -1,11 +1,11 @@
 import Glibc
 
 /// The address of a Unix socket.
-enum UnixAddress {
+package enum UnixAddress {
     /// Calls `body` with the address of `path`; a leading `@` means the abstract namespace.
     ///
     /// - Returns: nil if the path is too long for an address.
-    static func with<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
+    package static func with<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var bytes = Array(path.utf8)

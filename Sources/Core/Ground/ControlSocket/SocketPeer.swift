@@ -4,18 +4,18 @@ import Platform
 
 /// The peer of a Unix socket as the kernel identifies it: for a client the process that called connect(2), for a
 /// listener the one that called listen(2).
-struct SocketPeer: Sendable, Equatable {
-    let user: uid_t
-    let group: gid_t
+package struct SocketPeer: Sendable, Equatable {
+    package let user: uid_t
+    package let group: gid_t
     /// Its supplementary groups.
-    let groups: [gid_t]
+    package let groups: [gid_t]
 
-    init(user: uid_t, group: gid_t, groups: [gid_t] = []) {
+    package init(user: uid_t, group: gid_t, groups: [gid_t] = []) {
         (self.user, self.group, self.groups) = (user, group, groups)
     }
 
     /// - Throws: `Fault` if the kernel does not provide the credentials.
-    init(of descriptor: Int32) throws {
+    package init(of descriptor: Int32) throws {
         // A `struct ucred`: process, user, group.
         var found: (pid_t, uid_t, gid_t) = (0, 0, 0)
         var size = socklen_t(MemoryLayout.size(ofValue: found))
@@ -40,7 +40,7 @@ struct SocketPeer: Sendable, Equatable {
     }
 
     /// Whether an agent of `user` answers this peer: the same user, root, or a member of the configured group.
-    func mayCommand(agentOf user: uid_t = geteuid(), group: gid_t?) -> Bool {
+    package func mayCommand(agentOf user: uid_t = geteuid(), group: gid_t?) -> Bool {
         if self.user == user || self.user == 0 { return true }
         guard let group else { return false }
         return self.group == group || groups.contains(group)
@@ -49,12 +49,12 @@ struct SocketPeer: Sendable, Equatable {
 
 /// Listeners that a command trusts: an agent of its own user; root, as which systemd listens; and a user who was given
 /// the socket's folder by root or by the command's user, as systemd gives /run/steward to the service's user.
-enum TrustedListener {
+package enum TrustedListener {
     /// - Parameters:
     ///   - user: the listener's user.
     ///   - own: the command's user.
     /// - Throws: `Fault` naming the listener if it is not trusted. Blocks.
-    static func check(_ user: uid_t, at socket: BytePath, own: uid_t = geteuid()) throws {
+    package static func check(_ user: uid_t, at socket: BytePath, own: uid_t = geteuid()) throws {
         if user == own || user == 0 { return }
         guard try !isGiven(socket.parent, to: user, own: own) else { return }
         throw Fault(

@@ -5,11 +5,11 @@ import Platform
 import Synchronization
 
 /// One end of a control connection. Blocks.
-final class ControlConnection: Sendable {
+package final class ControlConnection: Sendable {
     /// All I/O of this connection runs here, so that a slow peer delays only itself.
-    let pool = BlockingPool("control")
+    package let pool = BlockingPool("control")
     private let descriptor: Int32
-    /// See ``ChangeNotice`` for why it is a struct.
+    /// A struct, because a function stored directly in a generic type gains a wrapper with each access.
     private struct Waiting {
         let goesOn: @Sendable (Duration) throws -> Void
     }
@@ -19,7 +19,7 @@ final class ControlConnection: Sendable {
     /// A write failed halfway: further data would be taken for the rest of it.
     private let isBroken = Atomic<Bool>(false)
 
-    init(owning descriptor: Int32) {
+    package init(owning descriptor: Int32) {
         self.descriptor = descriptor
     }
 
@@ -29,7 +29,9 @@ final class ControlConnection: Sendable {
     /// - Returns: nil if nothing listens at `path`.
     /// - Throws: `Fault`; with the code ``late`` if the listener accepts no connection in time; if the listener is not
     ///   trusted (``TrustedListener``).
-    static func connect(_ path: BytePath, timeout: Int? = nil, anyone: Bool = false) throws -> ControlConnection? {
+    package static func connect(
+        _ path: BytePath, timeout: Int? = nil, anyone: Bool = false
+    ) throws -> ControlConnection? {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Fault.system("make a socket") }
         let connection = ControlConnection(owning: descriptor)
@@ -50,15 +52,15 @@ final class ControlConnection: Sendable {
     deinit { close(descriptor) }
 
     /// The peer's identity.
-    func peer() throws -> SocketPeer { try SocketPeer(of: descriptor) }
+    package func peer() throws -> SocketPeer { try SocketPeer(of: descriptor) }
 
     /// The peer has disconnected.
     private static let away = Fault(.failed, "the other side closed the connection, or did not read in time")
     /// The answer cannot be decoded.
-    static let foreign = Fault(
+    package static let foreign = Fault(
         .failed, "the agent's answer is invalid; check whether it is of this version, and restart it")
     /// A ``Fault/code``: the peer is there but took too long.
-    static let late = "connection-late"
+    package static let late = "connection-late"
 
     /// Reads one line, or until the peer stops sending.
     ///
@@ -66,7 +68,7 @@ final class ControlConnection: Sendable {
     ///   - limit: bytes; the rest of a longer line is read and discarded, so that the peer can be sent an error.
     ///   - timeout: for the whole line.
     /// - Throws: `Fault`; `.usage` if the line is too long, with the code ``late`` if it did not arrive in time.
-    func receiveLine(limit: Int = 16 << 20, within timeout: Duration? = nil) throws -> Data {
+    package func receiveLine(limit: Int = 16 << 20, within timeout: Duration? = nil) throws -> Data {
         let start = ContinuousClock.now
         var line = Data()
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -95,7 +97,7 @@ final class ControlConnection: Sendable {
         .failed, "no complete line arrived in time; a request is one line of JSON that ends with a line feed",
         code: late)
 
-    func receive<T: Decodable>(_ type: T.Type) throws -> T {
+    package func receive<T: Decodable>(_ type: T.Type) throws -> T {
         let decoder = JSONDecoder()
         // The date format of JSON output.
         decoder.dateDecodingStrategy = .iso8601
@@ -103,16 +105,16 @@ final class ControlConnection: Sendable {
     }
 
     /// - Parameter timeout: for the whole message; if nil, the timeout restarts with each partial write.
-    func send(_ value: some Encodable, within timeout: Duration? = nil) throws {
+    package func send(_ value: some Encodable, within timeout: Duration? = nil) throws {
         try send(line: try JSONText.line(value), within: timeout)
     }
 
     /// - Parameter line: without the newline.
-    func send(line: String, within timeout: Duration? = nil) throws {
+    package func send(line: String, within timeout: Duration? = nil) throws {
         try Array((line + "\n").utf8).withUnsafeBytes { try write($0, within: timeout) }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer, within timeout: Duration? = nil) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer, within timeout: Duration? = nil) throws {
         guard !isBroken.load(ordering: .relaxed) else { throw Self.away }
         do {
             try writeAll(bytes, within: timeout)
@@ -139,7 +141,7 @@ final class ControlConnection: Sendable {
     }
 
     /// Sends what fits without blocking and drops the rest: for a final message from a thread that must not wait.
-    func sendAtOnce(_ value: some Encodable) throws {
+    package func sendAtOnce(_ value: some Encodable) throws {
         let line = try JSONText.line(value) + "\n"
         _ = Array(line.utf8).withUnsafeBytes {
             Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
@@ -153,7 +155,7 @@ final class ControlConnection: Sendable {
     }
 
     /// Returns when the peer has closed the connection or the task is cancelled.
-    func departure() async {
+    package func departure() async {
         // Polls, to avoid blocking a thread for each waiting command.
         while !isLeft {
             do { try await Task.sleep(for: .milliseconds(500)) } catch { return }
@@ -161,10 +163,10 @@ final class ControlConnection: Sendable {
     }
 
     /// A ``Fault/code``: the connection has ended.
-    static let ended = "connection-ended"
+    package static let ended = "connection-ended"
 
     /// Fills the whole buffer.
-    func read(_ buffer: UnsafeMutableRawBufferPointer) throws {
+    package func read(_ buffer: UnsafeMutableRawBufferPointer) throws {
         var rest = buffer
         while !rest.isEmpty {
             let got = recv(descriptor, rest.baseAddress, rest.count, 0)
@@ -175,7 +177,7 @@ final class ControlConnection: Sendable {
     }
 
     /// A peer that neither reads nor writes for this many seconds counts as gone.
-    func setTimeout(_ seconds: Int = 60) throws {
+    package func setTimeout(_ seconds: Int = 60) throws {
         waiting.withLock { $0 = nil }
         try limitWaits(to: seconds)
     }
@@ -185,7 +187,7 @@ final class ControlConnection: Sendable {
     /// - Parameters:
     ///   - seconds: the interval at which `check` is called in the meantime.
     ///   - check: receives the time waited so far.
-    func waitWithoutTimeout(
+    package func waitWithoutTimeout(
         asking seconds: Int = 1, _ check: @escaping @Sendable (_ waited: Duration) throws -> Void
     ) throws {
         try limitWaits(to: seconds)
@@ -199,52 +201,5 @@ final class ControlConnection: Sendable {
                 throw Fault.system("limit the wait for a command")
             }
         }
-    }
-}
-
-/// The command's end of the control socket.
-package enum ControlClient {
-    /// Sends a command to the daemon. Blocks until it has answered.
-    ///
-    /// - Parameter timeout: timeout in seconds; nil for the command's default, which may be none.
-    /// - Returns: nil if no daemon is listening.
-    /// - Throws: `Fault` with the daemon's error, or if it does not answer.
-    package static func ask<C: Command>(
-        _ command: C, at socket: BytePath, timeout: Int? = nil
-    ) throws -> C.Answer? {
-        let timeout = timeout ?? C.timeout
-        let reply: ControlReply<C.Answer>?
-        do {
-            reply = try ControlConnection.connect(socket, timeout: timeout).map {
-                try Self.reply(to: command, over: $0)
-            }
-        } catch let fault as Fault where fault.code == ControlConnection.late {
-            throw silence(socket, timeout)
-        } catch is DecodingError {
-            throw ControlConnection.foreign
-        }
-        return try reply?.get()
-    }
-
-    private static func silence(_ socket: BytePath, _ timeout: Int?) -> Fault {
-        let time = timeout.map { " for \($0) s" } ?? ""
-        return Fault(
-            .failed,
-            "the agent does not answer: at \(socket) there was no reply\(time); see its log and `systemctl "
-                + "status steward` to find out whether it is still starting, which may take minutes, or working; restart it "
-                + "only if it does neither", path: socket)
-    }
-
-    private static func reply<C: Command>(
-        to command: C, over connection: ControlConnection
-    ) throws -> ControlReply<C.Answer> {
-        do {
-            try connection.send(ControlRequest(command))
-        } catch {
-            // A server that is full sends its refusal before reading the request.
-            guard let refusal = try? connection.receive(ControlRefusal.self) else { throw error }
-            return .refusal(refusal)
-        }
-        return try connection.receive(ControlReply<C.Answer>.self)
     }
 }
