@@ -129,6 +129,8 @@ struct ActionWorld: Sendable {
         var links = Root.Links.never
         /// Variables for reviews that ask a model; keys and servers are only those named here.
         var models: [String: String] = [:]
+        /// The drafts that language servers have open.
+        var openDrafts = OpenDrafts()
         /// Where events can be published; nil for the single target `hub`.
         var targets: [PublishTarget]?
         /// How long to wait for a model.
@@ -192,7 +194,7 @@ struct ActionWorld: Sendable {
                 environment: ["HOME": home.text, "OLLAMA_HOST": "http://127.0.0.1:1", "DICPATH": ""].merging(
                     options.models
                 ) { $1 },
-                timeout: options.modelTimeout),
+                timeout: options.modelTimeout, openDrafts: options.openDrafts),
             publishing: PublishServices(outbox: outbox, targets: try options.targets ?? [Self.hub()]),
             unpacker: try options.unpacker ?? builtWorker().program, reader: Built.program("steward-worker"),
             notify: options.notify)

@@ -75,6 +75,7 @@ extension CommandTable {
         ]
         for type in commands { add(type, in: context) }
         add(HoldSteps.self, with: agent)
+        add(OpenInEditor.self, with: agent)
         let requests: [any VaultRequest.Type] = [
             UnlockVault.self, LockVault.self, ShowVaultStatus.self, ListVaultComics.self, ShowVaultComic.self,
             ExtractVaultComic.self, ExtractVaultPage.self, ExtractVaultThumbnail.self, SetVaultProgress.self,

@@ -25,6 +25,8 @@ package final class AgentCore: Sendable {
     package let quarantine: Quarantine
     package let notes: NoteWriter
     package let vaults: VaultKeeper
+    /// The drafts that editors have open.
+    let openDrafts: OpenDrafts
     let captures: CaptureLibrary
     package let outbox: Outbox
     package let inWork: PathsInWork
@@ -76,6 +78,7 @@ package final class AgentCore: Sendable {
             folder: directories.state.appending("reviews"),
             environment: ProcessInfo.processInfo.environment.merging(["HOME": directories.home.text]) { $1 },
             told: ModelMeter.telling(metrics))
+        openDrafts = reviews.openDrafts
         let services = ActionServices(
             journal: journal, notes: notes, captures: captures, comics: ComicImporter(),
             files: BlockingPool("files", threads: 4, perBulkhead: true),

@@ -54,6 +54,9 @@ extension ReviewDraft {
     /// The plan to write: the intent itself, or one made from the answers to its question.
     func plan(_ intent: Intent, _ context: StepContext) async throws -> Intent {
         if let move = intent.moved { return try await plan(intent, after: move, context) }
+        if let editing = intent.editing {
+            return try await services.reviews.turns.run(intent.draft) { try await plan(intent, editing, context) }
+        }
         guard let question = intent.question else { return intent }
         return try await services.reviews.turns.run(intent.draft) { try await plan(intent, question, context) }
     }
@@ -78,6 +81,7 @@ extension ReviewDraft {
         }
         if given == nil, question.reads == false { given = GivenProposals() }
         let (models, proposals) = (found, given)
+        let reply = try await answeredInEditor(intent.draft, question.content)
         return try await files.run {
             if try Self.text(intent.draft, context.files).map({ ContentHash(of: Array($0.string.utf8)) })
                 != question.content
@@ -86,7 +90,7 @@ extension ReviewDraft {
             }
             let plan = try Self.decide(
                 intent.draft, root: intent.root, settings, services, context.files, models: models,
-                proposals: proposals, saved: intent.saved ?? "")
+                proposals: proposals, reply: reply, saved: intent.saved ?? "")
             guard plan.question == nil else { throw ReviewWriting.changed(intent.draft) }
             try services.reviews.plans.write(plan, try Self.key(intent, context))
             FaultPoint.reach("review decided")
@@ -139,7 +143,7 @@ extension ReviewDraft {
     /// The intent itself, or the plan made when its question was answered or the review had moved; nil if that has not
     /// happened. Blocks.
     static func keptPlan(_ intent: Intent, _ context: StepContext, _ services: ReviewServices) throws -> Intent? {
-        guard intent.question != nil || intent.moved != nil else { return intent }
+        guard intent.isPlannedLater else { return intent }
         return try services.reviews.plans.read(Intent.self, try key(intent, context))
     }
 
@@ -160,7 +164,7 @@ extension ReviewDraft {
     }
 
     static func forgetPlan(_ intent: Intent, _ context: StepContext, _ services: ReviewServices) throws {
-        guard intent.question != nil || intent.moved != nil else { return }
+        guard intent.isPlannedLater else { return }
         try services.reviews.plans.remove(try key(intent, context))
     }
 }

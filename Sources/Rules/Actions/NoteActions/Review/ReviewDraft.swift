@@ -20,6 +20,8 @@ struct ReviewDraft: ExternalAction {
         let values: Values
         /// Set if a model has to be asked; the plan is then made from the answers.
         var question: ReviewQuestion?
+        /// Set if an editor that has the draft open has to be asked; the plan is then made from its reply.
+        var editing: ReviewEditing?
         /// The sidecar to remove because its draft is gone.
         var gone: ReviewWrite?
         /// What cannot be written because of editors; nil if all can be.
@@ -150,7 +152,7 @@ struct ReviewDraft: ExternalAction {
 
     func targets(of intent: Intent) -> [BytePath] {
         // Answers in the sidecar may go into the draft together with the model's findings.
-        if intent.question != nil || intent.moved != nil {
+        if intent.isPlannedLater {
             let old = intent.moved.flatMap { $0.isCopy ? nil : ReviewFiles(draft: $0.from).sidecar }
             return [intent.draft, ReviewFiles(draft: intent.draft).sidecar, old].compactMap { $0 }
         }
@@ -164,10 +166,11 @@ struct ReviewDraft: ExternalAction {
     /// - Parameters:
     ///   - models: what a model said about `content`; nil if none was asked yet.
     ///   - proposals: answers to `[?]`; nil if nobody was asked yet.
+    ///   - reply: of the editor that has the draft open; nil if it was not asked yet.
     ///   - saved: when the file was saved, in local time.
     static func decide(
         _ file: BytePath, root: BytePath, _ wanted: ReviewSettings, _ services: ReviewServices, _ held: HeldFiles,
-        models: ModelFindings? = nil, proposals: GivenProposals? = nil, saved: String
+        models: ModelFindings? = nil, proposals: GivenProposals? = nil, reply: EditorReply? = nil, saved: String
     ) throws -> Intent {
         guard let files = try reviewed(file, held) else {
             throw Fault(
@@ -193,6 +196,8 @@ struct ReviewDraft: ExternalAction {
                 round, DraftText(""), files, known, sidecar, root: root, held, waits: Waits(services, saved))
         }
         let draft = try DraftText(content, files.draft.description, path: files.draft)
+        let hash = ContentHash(of: Array(draft.string.utf8))
+        let editor = services.reviews.openDrafts.editor(of: files.draft)
         var waits = Waits(services, saved)
         func mayWrite() throws -> Bool {
             waits.draft = try services.reviews.unsaved.sign(on: files.draft, held, written: known.state.written)
@@ -201,14 +206,26 @@ struct ReviewDraft: ExternalAction {
         let asked = SidecarQuestions.asked(in: sidecar?.string, of: known.state)
         let given = try proposals ?? ownProposals(asked, draft, known.state, settings, services)
         let round = try ReviewRound(
-            of: draft, known: known.state, sidecar: sidecar?.string, settings: settings, mayWrite: try mayWrite(),
-            models: models, proposals: given, pass: try pass(settings, services))
+            of: draft, known: known.state, sidecar: sidecar?.string, answers: reply?.answers(about: hash) ?? [:],
+            settings: settings, mayWrite: try mayWrite(), isInEditor: editor != nil, models: models, proposals: given,
+            pass: try pass(settings, services))
         // Answers in the sidecar need no model; only a changed draft is sent to one.
         let unanswered = asked.keys.filter { given.byKey[$0] == nil }.count
         let question =
             models != nil || proposals != nil
             ? nil : ReviewQuestion(draft, known.state, settings, reads: !isSidecar, asked: unanswered)
         guard let question else {
+            if let editor {
+                // With the model's answer, the editor's is asked for as well.
+                if reply == nil, models == nil, proposals == nil,
+                    let editing = ReviewEditing(file, editor.path, hash, round, known.state)
+                {
+                    return Intent(asking: editing, files.draft, root: root, saved: saved)
+                }
+                if round.waiting > 0, isSidecar { throw waitsForSave(of: files.draft) }
+                // The editor makes the changes; nothing waits for it to end.
+                waits.draft = nil
+            }
             return try intent(round, draft, files, known, sidecar, root: root, held, waits: waits)
         }
         return Intent(
@@ -247,7 +264,7 @@ struct ReviewDraft: ExternalAction {
     static func intent(
         _ round: ReviewRound, _ draft: DraftText, _ files: ReviewFiles,
         _ known: (state: ReviewState, hash: ContentHash?), _ sidecar: DraftText?, root: BytePath, _ held: HeldFiles,
-        waits: Waits
+        waits: Waits, makesSidecar: Bool = true
     ) throws -> Intent {
         var (state, waits) = (round.state, waits)
         state.waiting = waits.answers(round.waiting, of: known.state)
@@ -256,7 +273,7 @@ struct ReviewDraft: ExternalAction {
         if state != known.state || state.shown != nil {
             let open = state.findings.contains { $0.isOpen }
             let isTold = state.council != nil || state.reading.map { !$0.troubles.isEmpty } ?? false
-            if sidecar != nil || open || isTold || state.unreadable != nil {
+            if sidecar != nil || makesSidecar && (open || isTold || state.unreadable != nil) {
                 let text = ReviewSidecar.text(state)
                 let base = sidecar.map { ContentHash(of: Array($0.string.utf8)) }
                 if base != ContentHash(of: Array(text.utf8)) {

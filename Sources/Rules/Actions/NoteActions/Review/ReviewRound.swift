@@ -32,6 +32,8 @@ package struct ReviewRound: Sendable {
     private var isUrgent = false
     /// Answers to `[?]`.
     private let proposals: GivenProposals
+    /// Whether an editor makes the changes, so that no answer goes into the draft here.
+    private let isInEditor: Bool
     private let settings: ReviewSettings
     private let pass: Pass
 
@@ -39,17 +41,19 @@ package struct ReviewRound: Sendable {
     ///   - sidecar: its text on disk; nil if there is none.
     ///   - answers: given elsewhere than in the sidecar, by the findings' keys. They count more than the sidecar's.
     ///   - mayWrite: whether answers may go into the draft now; evaluated only if there are any.
+    ///   - isInEditor: whether an editor makes the changes: no answer, not even an urgent one, goes into the draft here.
     ///   - models: what a model said about this draft; nil keeps the earlier findings.
     ///   - proposals: answers to `[?]`; those without one stay asked.
     package init(
         of draft: DraftText, known: ReviewState, sidecar: String?, answers: [String: SidecarAnswers.Answer] = [:],
-        settings: ReviewSettings, mayWrite: @autoclosure () throws -> Bool, models: ModelFindings? = nil,
-        proposals: GivenProposals = GivenProposals(), pass: @escaping Pass
+        settings: ReviewSettings, mayWrite: @autoclosure () throws -> Bool, isInEditor: Bool = false,
+        models: ModelFindings? = nil, proposals: GivenProposals = GivenProposals(), pass: @escaping Pass
     ) rethrows {
         state = known
         self.settings = settings
         self.pass = pass
         self.proposals = proposals
+        self.isInEditor = isInEditor
         var hasAnswers = readAnswers(sidecar)
         if take(answers) { hasAnswers = true }
         state.spend(proposals.costs)
@@ -71,6 +75,7 @@ package struct ReviewRound: Sendable {
     ) {
         state = known
         self.settings = settings
+        isInEditor = false
         pass = { _, _ in [] }
         proposals = GivenProposals()
         _ = readAnswers(sidecar)
@@ -88,6 +93,7 @@ package struct ReviewRound: Sendable {
         self.settings = settings
         self.pass = pass
         proposals = GivenProposals()
+        isInEditor = false
         _ = readAnswers(sidecar)
         for index in state.findings.indices where keys.contains(state.findings[index].key) {
             let finding = state.findings[index]
@@ -148,6 +154,11 @@ package struct ReviewRound: Sendable {
         for index in state.findings.indices where state.findings[index].isOpen {
             guard let answer = answers[state.findings[index].key] else { continue }
             state.findings[index].asked = nil
+            if let outcome = answer.outcome {
+                take(outcome, index)
+                hasAnswers = true
+                continue
+            }
             switch answer.mark {
             case .none:
                 state.findings[index].isTicked = false
@@ -192,12 +203,23 @@ package struct ReviewRound: Sendable {
         return hasAnswers
     }
 
+    private mutating func take(_ outcome: SidecarAnswers.Outcome, _ index: Int) {
+        switch outcome {
+        case .applied(let anchor):
+            accept(index)
+            state.findings[index].applied = anchor
+        case .left(let state, let note):
+            leave(index, note)
+            self.state.findings[index].state = state
+        }
+    }
+
     private mutating func apply(to draft: DraftText, mayWrite: () throws -> Bool) rethrows {
         let ticked = state.findings.indices.filter { state.findings[$0].isOpen && state.findings[$0].isTicked }
         for index in ticked where state.findings[index].proposal == nil { accept(index) }
         let wanted = ticked.filter { state.findings[$0].proposal != nil }
         guard !wanted.isEmpty else { return }
-        guard try isUrgent ? true : mayWrite() else {
+        guard try isInEditor ? false : isUrgent ? true : mayWrite() else {
             waiting = wanted.count
             return
         }

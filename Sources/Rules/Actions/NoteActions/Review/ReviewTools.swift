@@ -9,6 +9,8 @@ package final class ReviewTools: Sendable {
     package let models: ReviewModels
     let plans: ReviewPlans
     let turns = ReviewTurns()
+    /// The drafts that language servers have open.
+    package let openDrafts: OpenDrafts
     /// Detects whether a draft is open in an editor.
     let unsaved: UnsavedChanges
     /// Wakes the jobs that wait for one.
@@ -23,8 +25,10 @@ package final class ReviewTools: Sendable {
     ///   - told: called for each call to a model.
     package init(
         folder: BytePath? = nil, environment: [String: String] = ProcessInfo.processInfo.environment,
-        timeout: Duration = .seconds(600), told: @escaping @Sendable (ModelCall) -> Void = { _ in }
+        timeout: Duration = .seconds(600), openDrafts: OpenDrafts = OpenDrafts(),
+        told: @escaping @Sendable (ModelCall) -> Void = { _ in }
     ) {
+        self.openDrafts = openDrafts
         self.environment = environment
         unsaved = UnsavedChanges(environment: environment)
         models = ReviewModels(

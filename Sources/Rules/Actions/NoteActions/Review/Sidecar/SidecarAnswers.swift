@@ -1,4 +1,5 @@
 import Platform
+import TKCore
 
 /// A person's changes to a sidecar: marks, and edited words in fences.
 package struct SidecarAnswers: Sendable, Equatable {
@@ -20,8 +21,18 @@ package struct SidecarAnswers: Sendable, Equatable {
         package var proposal: String?
         /// Words for ``Mark/ask``.
         package var question = ""
+        /// What became of it in an editor's buffer, whose text the round is about; nil if the round decides.
+        package var outcome: Outcome?
 
-        package init(mark: Mark, proposal: String? = nil) { (self.mark, self.proposal) = (mark, proposal) }
+        package init(mark: Mark, proposal: String? = nil, outcome: Outcome? = nil) {
+            (self.mark, self.proposal, self.outcome) = (mark, proposal, outcome)
+        }
+    }
+
+    package enum Outcome: Sendable, Equatable {
+        /// With the anchor of its words; nil if it has none.
+        case applied(TextAnchor?)
+        case left(ReviewFinding.State, String)
     }
 
     /// By the findings' keys.
