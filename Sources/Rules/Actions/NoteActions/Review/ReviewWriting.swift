@@ -48,11 +48,54 @@ extension FileEffect {
 /// Writes a review's files. Draft and sidecar are written in place under a lease, so that programs that have them open
 /// keep the same file; the state is replaced by rename. Only versions that were read are overwritten. All calls block.
 struct ReviewWriting: Sendable {
-    let services: ReviewServices
+    /// Rewrites a file in place under a lease.
+    typealias Rewrite =
+        @Sendable (BytePath, HeldFiles, _ change: ([UInt8]) throws -> [UInt8]) throws -> InPlaceFile.Attempt
+
     /// The place's root, which contains the draft.
     let root: BytePath
-    let step: String
     let held: HeldFiles
+    private let record: @Sendable (BytePath, FileIdentity?) throws -> Void
+    private let rewriteInPlace: Rewrite
+
+    /// For a step of a rule, with its ledger.
+    init(services: ReviewServices, root: BytePath, step: String, held: HeldFiles) {
+        (self.root, self.held) = (root, held)
+        record = { try services.journal.recordStaged($0, $1, step: step) }
+        rewriteInPlace = { path, held, change in
+            try InPlaceFile(journal: services.journal, device: services.device).rewrite(path, held, change: change)
+        }
+    }
+
+    /// For a program without a ledger.
+    init(alone root: BytePath, _ held: HeldFiles) {
+        (self.root, self.held) = (root, held)
+        record = { _, _ in }
+        rewriteInPlace = Self.rewriteAlone
+    }
+
+    private static let rewriteAlone: Rewrite = { path, held, change in
+        let file: Descriptor
+        do {
+            file = try held.openFollowing(path, O_RDWR)
+        } catch let fault as Fault where fault.errno == ENOENT {
+            return .missing
+        } catch let fault as Fault where fault.errno == EAGAIN {
+            return .busy
+        }
+        switch LeasedFile.acquire(file) {
+        case .busy: return .busy
+        case .unsupported: return .unsupported
+        case .held(let leased):
+            defer { leased.release() }
+            let before = try file.readAll()
+            let after = try change(before)
+            guard leased.isSure else { return .replaced }
+            let common = LeasedFile.commonStart(before, after)
+            try leased.replace(from: common, Array(before[common...]), with: Array(after[common...]))
+            return .written([])
+        }
+    }
 
     /// Hash of the version at a path; nil if there is none.
     func hash(_ path: BytePath) throws -> ContentHash? {
@@ -101,14 +144,9 @@ struct ReviewWriting: Sendable {
             held.entry(write.path), with: Array(write.text.text().utf8), mode: mode, record: record)
     }
 
-    private func record(_ staged: BytePath, _ file: FileIdentity?) throws {
-        try services.journal.recordStaged(staged, file, step: step)
-    }
-
     private func rewrite(_ path: BytePath, change: ([UInt8]) throws -> [UInt8]) throws {
-        let file = InPlaceFile(journal: services.journal, device: services.device)
         for _ in 0..<40 {
-            switch try file.rewrite(path, held, change: change) {
+            switch try rewriteInPlace(path, held, change) {
             case .written: return
             case .missing: throw Self.changed(path)
             case .replaced: continue
