@@ -8,11 +8,11 @@ import Testing
 /// `tk lsp` by its protocol: documents, findings, and answers to them.
 @Suite("Language server", .timeLimit(.minutes(30)))
 struct LanguageServerTests {
-    private let fixture: CommandFixture
+    let fixture: CommandFixture
 
     init() throws { fixture = try CommandFixture() }
 
-    private static let sample = ["wordy: utilized", "repeated-word: was was", "wordy: in order to"]
+    static let sample = ["wordy: utilized", "repeated-word: was was", "wordy: in order to"]
 
     // MARK: Documents
 
@@ -175,7 +175,7 @@ struct LanguageServerTests {
     // MARK: The review on disk
 
     /// A draft with the sidecar and the state that a rule has left.
-    private func review(_ text: String, in fixture: CommandFixture) throws -> ReviewFiles {
+    func review(_ text: String, in fixture: CommandFixture) throws -> ReviewFiles {
         let path = try fixture.write("draft.md", text)
         let files = ReviewFiles(draft: path)
         let quick = try QuickPass()
@@ -188,19 +188,6 @@ struct LanguageServerTests {
         try fixture.write("draft.review.md", sidecar)
         try fixture.write(".tk/reviews/draft.md.json", try state.json())
         return files
-    }
-
-    @Test("A skip ticks the sidecar at once; a proposal does once its words are saved")
-    func sidecar() async throws {
-        _ = try review(sampleDraft, in: fixture)
-        let client = try await LanguageClient(fixture, sampleDraft)
-        _ = try await client.does("Skip", at: "was was")
-        #expect(try fixture.read("draft.review.md").components(separatedBy: "- [-] **").count == 2)
-        _ = try await client.does("Change to “used”", at: "utilized")
-        #expect(!(try fixture.read("draft.review.md").contains("- [x]")))
-        try fixture.write("draft.md", client.string)
-        try client.notify("textDocument/didSave", ["textDocument": ["uri": client.uri]])
-        try await waitUntil("the sidecar is ticked") { try fixture.read("draft.review.md").contains("- [x] **") }
     }
 
     @Test("A sidecar that is open in an editor is left alone, and the answer counts all the same")

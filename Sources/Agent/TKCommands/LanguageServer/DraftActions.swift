@@ -130,16 +130,14 @@ extension LanguageServer {
                 if let note = found.view.state.findings.first(where: { answers[$0.key] != nil })?.note {
                     throw ReplyError.failed(note)
                 }
-                keep(found, of: uri)
+                decided(found, of: uri)
                 if mark == .skip { drafts[uri]?.skipped.formUnion(ids) }
-                await tick(ids, mark, of: open)
+                await answered(ids, mark, of: open)
                 return await publish(uri)
             }
             guard try await apply(view.draft.edits(to: text, client.encoding), to: open, named: "tk: take a proposal")
             else { continue }
-            drafts[uri]?.state = found.view.state
-            drafts[uri]?.taken.formUnion(ids)
-            return examineSoon(uri, after: .zero)
+            return taken(ids, found.view.state, uri)
         }
         throw ReplyError.failed("the document kept changing; try again")
     }
@@ -160,7 +158,13 @@ extension LanguageServer {
         case nil: throw CancellationError()
         case .failure(let error): throw error
         case .success(let result):
-            if result["applied"]?.bool == true { return true }
+            if result["applied"]?.bool == true {
+                // Some clients tell of the change only after a pause.
+                for _ in 0..<200 where drafts[open.uri]?.version == open.version {
+                    try await clock.sleep(for: .milliseconds(10))
+                }
+                return true
+            }
             if drafts[open.uri]?.version != open.version { return false }
             let reason = result["failureReason"]?.text.map { ": \($0)" } ?? ""
             throw ReplyError.failed("the editor did not make the change\(reason)")

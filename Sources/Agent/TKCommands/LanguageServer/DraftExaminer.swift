@@ -19,6 +19,8 @@ struct DraftExaminer: Sendable {
         var view: DraftView
         var newText: String?
         var stored: ContentHash?
+        /// Ids of the findings that are answered there.
+        var recorded: Set<String> = []
     }
 
     /// - Parameters:
@@ -31,28 +33,45 @@ struct DraftExaminer: Sendable {
         let draft = DraftText(text, syntax: .of(open.path, text))
         let disk = try stored(open)
         var known = open.state ?? ReviewState(draft: BytePath(bytes: open.path?.name ?? Array("draft".utf8)))
-        if let disk, disk.hash != open.stored || open.state == nil { known = Self.joined(disk.state, open.state) }
+        if let disk, disk.hash != open.stored || open.state == nil {
+            known = Self.joined(disk.state, open.state, taken: open.taken)
+        }
         var answers = answers
         for finding in known.findings where open.skipped.contains(finding.suggestion.id) && finding.isOpen {
             answers[finding.key] = SidecarAnswers.Answer(mark: .skip)
         }
         let round = ReviewRound(
-            of: draft, known: known, sidecar: nil, answers: answers, settings: settings, mayWrite: true, models: models
-        ) { [words = try knownWords(open)] draft, rules in
+            of: draft, known: known, sidecar: nil, answers: answers, settings: settings, mayWrite: true, models: models,
+            pass: try pass(open))
+        return Examined(
+            view: DraftView(version: open.version, draft: draft, state: round.state), newText: round.newText,
+            stored: disk?.hash,
+            recorded: Set(disk?.state.findings.filter { !$0.isOpen }.map(\.suggestion.id) ?? []))
+    }
+
+    /// The quick pass with the settings and words that count for a draft.
+    func pass(_ open: OpenDraft) throws -> ReviewRound.Pass {
+        let words = try knownWords(open)
+        return { draft, rules in
             var pass = QuickPass.Settings(
                 roles: settings.advisors, ignoredRules: rules.union(muted).union(settings.ignored),
                 longSentence: settings.longSentence)
             pass.knownWords = words
             return quick.suggestions(for: draft, settings: pass)
         }
-        return Examined(
-            view: DraftView(version: open.version, draft: draft, state: round.state), newText: round.newText,
-            stored: disk?.hash)
     }
 
-    /// A state from disk, and what advisors have said at the editor's request: that is in memory alone.
-    private static func joined(_ disk: ReviewState, _ memory: ReviewState?) -> ReviewState {
+    /// A state from disk, with what is in memory alone: what was taken into the buffer, and what advisors have said at
+    /// the editor's request.
+    private static func joined(_ disk: ReviewState, _ memory: ReviewState?, taken: Set<String>) -> ReviewState {
         var state = disk
+        let accepted = memory?.findings.filter { $0.state == .accepted && taken.contains($0.suggestion.id) } ?? []
+        for index in state.findings.indices where state.findings[index].isOpen {
+            if let mine = accepted.first(where: { $0.isAnother(state.findings[index]) }) {
+                (state.findings[index].state, state.findings[index].applied) = (.accepted, mine.applied)
+                (state.findings[index].isTicked, state.findings[index].note) = (false, nil)
+            }
+        }
         let ids = Set(disk.findings.flatMap(\.all).map(\.id))
         var keys = Set(disk.findings.map(\.key))
         for var finding in memory?.findings ?? [] where finding.isOpen && finding.suggestion.rule == nil {
@@ -73,7 +92,7 @@ struct DraftExaminer: Sendable {
     }
 
     /// The review beside the draft, as a rule has left it; nil if there is none.
-    private func stored(_ open: OpenDraft) throws -> (state: ReviewState, hash: ContentHash)? {
+    func stored(_ open: OpenDraft) throws -> (state: ReviewState, hash: ContentHash)? {
         guard let path = open.path else { return nil }
         let file = ReviewFiles(draft: path).state
         guard try FileStatus.of(file)?.kind == .file else { return nil }

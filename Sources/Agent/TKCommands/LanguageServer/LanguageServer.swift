@@ -1,3 +1,4 @@
+import ControlSocket
 import NoteActions
 import Platform
 import TKCore
@@ -13,14 +14,19 @@ actor LanguageServer {
     var examiner: DraftExaminer
     let wiring: Wiring
     let connection: ClientConnection
+    let agent: AgentConnection
     /// Examinations run here, one at a time.
     let pool = BlockingPool("review")
     private let debounce: Duration
-    private let clock: any Clock<Duration>
+    let clock: any Clock<Duration>
     /// Increased when everything has to be examined anew.
     private var epoch = 0
     private var pending: [String: Task<Void, Never>] = [:]
     private var requests: [String: Task<Void, Never>] = [:]
+    /// nil before the first document, and where the kernel grants none.
+    var files: FolderWatch?
+    /// The last write of a review's files.
+    var recording: Task<Void, Never>?
 
     /// - Parameter debounce: how long a document must be unchanged before it is examined.
     init(
@@ -32,6 +38,7 @@ actor LanguageServer {
         self.connection = connection
         self.debounce = debounce
         self.clock = clock
+        agent = AgentConnection(socket: AgentFolders(environment: wiring.environment)?.socket, clock: clock)
     }
 
     // MARK: Messages
@@ -78,6 +85,7 @@ actor LanguageServer {
         if method == "shutdown" {
             phase = .shutDown
             pending.values.forEach { $0.cancel() }
+            await agent.close()
             return await connection.reply(to: id, .success(.null))
         }
         requests[id.sent] = Task {
@@ -118,6 +126,8 @@ actor LanguageServer {
             guard let uri = document?["uri"]?.text, let text = document?["text"]?.text else { return }
             drafts[uri] = OpenDraft(uri: uri, version: document?["version"]?.integer ?? 0, text: text)
             examineSoon(uri, after: .zero)
+            await tellAgent()
+            if let open = drafts[uri] { await watch(open) }
         case "textDocument/didChange":
             guard let uri = document?["uri"]?.text else { return }
             for change in parameters["contentChanges"]?.elements ?? [] {
@@ -132,11 +142,12 @@ actor LanguageServer {
             examineSoon(uri, after: debounce)
         case "textDocument/didSave":
             guard let uri = document?["uri"]?.text else { return }
-            await saved(uri)
+            saved(uri, parameters["text"]?.text)
         case "textDocument/didClose":
             guard let uri = document?["uri"]?.text else { return }
             pending.removeValue(forKey: uri)?.cancel()
             drafts[uri] = nil
+            await tellAgent()
             await connection.notify("textDocument/publishDiagnostics", ["uri": .string(uri), "diagnostics": []])
         case "workspace/didChangeConfiguration":
             try await configure(parameters["settings"]?["tk"] ?? parameters["settings"])
@@ -238,14 +249,21 @@ actor LanguageServer {
         drafts[uri]?.view = found.view
         drafts[uri]?.state = found.view.state
         drafts[uri]?.stored = found.stored
+        drafts[uri]?.taken.subtract(found.recorded)
     }
 
-    private func saved(_ uri: String) async {
-        let taken = drafts[uri]?.taken ?? []
-        if let open = drafts[uri], !taken.isEmpty {
-            drafts[uri]?.taken = []
-            await tick(taken, .accept, of: open)
-        }
+    /// Keeps what answers have led to. Examinations that do not know them yet no longer count.
+    func decided(_ found: DraftExaminer.Examined, of uri: String) {
+        epoch += 1
+        keep(found, of: uri)
+    }
+
+    /// Words of these findings are in the buffer now. Examinations that do not know it yet no longer count.
+    func taken(_ ids: Set<String>, _ state: ReviewState, _ uri: String) {
+        epoch += 1
+        drafts[uri]?.view = nil
+        drafts[uri]?.state = state
+        drafts[uri]?.taken.formUnion(ids)
         examineSoon(uri, after: .zero)
     }
 }

@@ -18,8 +18,10 @@ struct OpenDraft: Sendable {
     var stored: ContentHash?
     /// Ids of findings that were skipped here.
     var skipped: Set<String> = []
-    /// Ids of findings whose words this server put into the buffer since it was last saved.
+    /// Ids of findings whose words this server put into the buffer, until their review on disk says so.
     var taken: Set<String> = []
+    /// Keys of findings whose words the client has refused since the last save: it may have asked its user.
+    var declined: Set<String> = []
 
     init(uri: String, version: Int, text: String) {
         self.uri = uri

@@ -7,7 +7,7 @@ enum ServerAbilities {
             "capabilities": [
                 "positionEncoding": .string(encoding.rawValue),
                 // Incremental.
-                "textDocumentSync": ["openClose": true, "change": 2, "save": true],
+                "textDocumentSync": ["openClose": true, "change": 2, "save": ["includeText": true]],
                 "diagnosticProvider": [
                     "identifier": "tk", "interFileDependencies": false, "workspaceDiagnostics": false,
                 ],

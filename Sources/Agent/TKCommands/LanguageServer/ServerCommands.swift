@@ -110,10 +110,12 @@ extension LanguageServer {
 
     // MARK: Sidecar
 
-    /// Ticks findings in the sidecar, where an agent, or a person, sees the answer. A sidecar that somebody has changed
-    /// or has open with unsaved changes is left alone: the answer is known here, and in the draft once it is saved.
-    func tick(_ ids: Set<String>, _ mark: SidecarAnswers.Mark, of open: OpenDraft) async {
+    /// Records an answer that changes no words: by a tick in the sidecar, which the agent reads, or without an agent by
+    /// writing the review's files. A sidecar that somebody has open with unsaved changes is left alone: the answer is
+    /// known here, and recorded with the next one or when the draft is saved.
+    func answered(_ ids: Set<String>, _ mark: SidecarAnswers.Mark, of open: OpenDraft) async {
         guard let path = open.path else { return }
+        guard await agent.keeps(path) else { return await record(open.uri).value }
         do {
             try await pool.run { try SidecarTick.write(ids, mark, draft: path) }
         } catch {
