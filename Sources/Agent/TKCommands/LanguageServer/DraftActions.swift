@@ -135,11 +135,23 @@ extension LanguageServer {
                 await answered(ids, mark, of: open)
                 return await publish(uri)
             }
-            guard try await apply(view.draft.edits(to: text, client.encoding), to: open, named: "tk: take a proposal")
+            guard try await apply(view.draft.edits(to: text, client.encoding), to: open, named: "tk: take a proposal"),
+                try await holds(found, Set(answers.keys), uri)
             else { continue }
             return taken(ids, found.view.state, uri)
         }
         throw ReplyError.failed("the document kept changing; try again")
+    }
+
+    /// Whether the buffer has the words of these findings: some clients say so of an edit that came too late.
+    func holds(_ found: DraftExaminer.Examined, _ keys: Set<String>, _ uri: String) async throws -> Bool {
+        guard var open = drafts[uri] else { return false }
+        if open.text.string == found.newText { return true }
+        open.state = found.view.state
+        let (examiner, trial) = (examiner, open)
+        let now = try await pool.run { try examiner.examine(trial) }
+        let accepted = Set(found.view.state.findings.filter { $0.state == .accepted }.map(\.key))
+        return !now.view.state.findings.contains { keys.contains($0.key) && accepted.contains($0.key) && $0.isOpen }
     }
 
     /// Has the client change a document.

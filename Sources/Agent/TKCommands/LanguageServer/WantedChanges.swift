@@ -55,7 +55,8 @@ extension LanguageServer {
             if let text = found.newText {
                 do {
                     let edits = view.draft.edits(to: text, client.encoding)
-                    guard try await apply(edits, to: open, named: "tk: an answer") else { continue }
+                    guard try await apply(edits, to: open, named: "tk: an answer"), try await holds(found, keys, uri)
+                    else { continue }
                 } catch let error as ReplyError {
                     drafts[uri]?.declined.formUnion(keys)
                     throw error
