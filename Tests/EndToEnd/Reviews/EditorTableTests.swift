@@ -199,7 +199,7 @@ private struct TerminalEditor: CustomStringConvertible, Sendable {
     var description: String { command.joined(separator: " ") }
 
     /// The first four are those that tell what is unsaved in different ways.
-    static let all = [
+    static let all: [TerminalEditor] = [
         vi("vim", isSwapping: true), vi("nvim", isSwapping: true),
         TerminalEditor(command: ["nano", "--ignorercfiles"], quit: ["C-x"]), emacs("emacs", "-nw", "-Q"),
         vi("vim", "-n"), vi("nvim", "-n"), vi("vis"),
@@ -225,7 +225,7 @@ private struct TerminalEditor: CustomStringConvertible, Sendable {
     private static func emacs(_ command: String...) -> TerminalEditor {
         TerminalEditor(
             command: command, save: ["C-x", "C-s"], quit: ["C-x", "C-c"],
-            tick: { arrows($0) + ["C-d", "=x"] })
+            tick: { TerminalEditor.arrows($0) + ["C-d", "=x"] })
     }
 
     private static func arrows(_ line: Int) -> [String] {

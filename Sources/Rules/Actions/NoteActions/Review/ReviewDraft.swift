@@ -81,10 +81,10 @@ struct ReviewDraft: ExternalAction {
             if input.event == .removed {
                 return try Self.decideRemoval(input.file.absolute, root: input.file.root, input.files)
             }
-            if let move = try Self.decideMove(input, services) { return move }
+            let saved = ReviewWaiting.time(input.arrival, services.timeZone)
+            if let move = try Self.decideMove(input, services, saved: saved) { return move }
             let intent = try Self.decide(
-                input.file.absolute, root: input.file.root, settings, services, input.files,
-                saved: ReviewWaiting.time(input.arrival, services.timeZone))
+                input.file.absolute, root: input.file.root, settings, services, input.files, saved: saved)
             if intent.isNothing, let wait = Self.wait(of: intent, job: input.jobID, services) { throw wait.fault }
             return intent
         }

@@ -9,7 +9,7 @@ struct ReviewMove: Codable, Sendable, Equatable {
     let from: BytePath
     /// Its path now.
     let to: BytePath
-    /// Whether the old draft is still there: then nothing is taken away from its review.
+    /// Whether nothing is taken away from the old review, because its draft is still there, or may come back.
     let isCopy: Bool
     /// Copies of what is replaced at the new name.
     let kept: [ReviewWrite]
@@ -51,11 +51,11 @@ struct ReviewMove: Codable, Sendable, Equatable {
 /// identity of its own. For a draft that was saved under another name, its findings tell: they are quotes from it.
 extension ReviewDraft {
     /// nil if no review has to move. Blocks.
-    static func decideMove(_ input: StepInput, _ services: ReviewServices) throws -> Intent? {
+    static func decideMove(_ input: StepInput, _ services: ReviewServices, saved: String) throws -> Intent? {
         let (file, held) = (input.file.absolute, input.files)
         guard let files = try reviewed(file, held), try held.status(files.draft)?.kind == .file,
-            let old = try origin(of: files, of: file, former: input.file.formerPath, held),
-            let move = try move(from: old, to: files, held)
+            let (old, isCopy) = try origin(of: files, of: file, former: input.file.formerPath, held),
+            let move = try Self.move(from: old, to: files, isCopy: isCopy, held)
         else { return nil }
         for sidecar in [old.sidecar, files.sidecar] where !move.isCopy && move.sidecar != nil {
             guard let sign = try services.reviews.unsaved.sign(on: sidecar, held) else { continue }
@@ -67,7 +67,8 @@ extension ReviewDraft {
         let verb = move.isCopy ? "copies" : "moves"
         return Intent(
             root: input.file.root, draft: files.draft, edit: nil, kept: nil, state: nil, sidecar: nil, answered: [],
-            summary: "\(verb) the review of \(old.draft.nameText) to \(files.draft.nameText)", values: [:], moved: move)
+            summary: "\(verb) the review of \(old.draft.nameText) to \(files.draft.nameText)", values: [:], saved: saved,
+            moved: move)
     }
 
     /// Moves the review, then plans its next round. The plan is durable before it is carried out.
@@ -77,10 +78,12 @@ extension ReviewDraft {
         return try await services.files.run {
             if let kept = try Self.keptPlan(intent, context, services) { return kept }
             try move.carryOut(writing)
-            var plan = try Self.decide(intent.draft, root: intent.root, settings, services, context.files)
-            guard plan.question == nil else {
+            var plan = try Self.decide(
+                intent.draft, root: intent.root, settings, services, context.files, saved: intent.saved ?? "")
+            guard !plan.isPlannedLater else {
                 throw Fault(
-                    .transient, "\(intent.draft) has its review; the advisors read it next", path: intent.draft)
+                    .transient, "\(intent.draft) has its review; what else has to be asked for is next",
+                    path: intent.draft)
             }
             plan.moved = move
             try services.reviews.plans.write(plan, try Self.key(intent, context))
@@ -89,34 +92,44 @@ extension ReviewDraft {
         }
     }
 
-    /// The review that belongs to the draft, but is under another name; nil for none.
+    /// The review that belongs to the draft, but is under another name; nil for none. What the ledger knows moves, what
+    /// the text suggests is copied.
     private static func origin(
         of files: ReviewFiles, of file: BytePath, former: BytePath?, _ held: HeldFiles
-    ) throws -> ReviewFiles? {
+    ) throws -> (files: ReviewFiles, isCopy: Bool)? {
         let isSidecar = files.draft != file
         let isNew = try held.status(files.state) == nil
         let names = former.map { isSidecar ? ReviewFiles.drafts(ofSidecar: $0) : [$0] } ?? []
         for old in names.map(ReviewFiles.init(draft:)) where try held.status(old.state) != nil {
             let isGone = try held.status(old.draft) == nil
             // A sidecar that was given another draft's name takes nothing away from that draft's review.
-            if isNew || isGone && !isSidecar { return isGone || !isSidecar ? old : nil }
+            let follows = isSidecar ? isGone && isNew : isGone || isNew
+            if follows { return (files: old, isCopy: !isGone) }
         }
-        return isNew && !isSidecar ? try ReviewOrigin.find(files, held) : nil
+        guard isNew, !isSidecar, let original = try ReviewOrigin.find(files, held) else { return nil }
+        return (files: original, isCopy: true)
     }
 
     /// nil if something that is no sidecar, or another draft's, has the sidecar's name: nothing moves, and the review
     /// says so.
-    private static func move(from old: ReviewFiles, to new: ReviewFiles, _ held: HeldFiles) throws -> ReviewMove? {
+    private static func move(
+        from old: ReviewFiles, to new: ReviewFiles, isCopy: Bool, _ held: HeldFiles
+    ) throws -> ReviewMove? {
         let (known, hash) = try Self.state(old, held)
         var state = known
         state.draft = BytePath(bytes: new.draft.name)
         let replaced = try bytes(new.state, held)
         let base = replaced.map { ContentHash(of: $0) }
-        guard try held.status(old.draft) == nil else {
-            // The ticks in the old sidecar are meant for the old draft, and the copy has no sidecar yet.
+        guard !isCopy else {
+            // The copy has no sidecar yet, and its text is to be read. Accepted words are in it, or are news in it.
             (state.rendered, state.settings) = (nil, nil)
+            (state.shown, state.waiting) = (nil, nil)
+            state.findings.removeAll { $0.state == .accepted && $0.proposal != nil }
+            // The ticks in the old sidecar are meant for the old draft.
             for index in state.findings.indices where state.findings[index].isOpen {
-                (state.findings[index].isTicked, state.findings[index].edited) = (false, nil)
+                state.findings[index].isTicked = false
+                state.findings[index].edited = nil
+                state.findings[index].asked = nil
             }
             return ReviewMove(
                 from: old.draft, to: new.draft, isCopy: true, kept: [], sidecar: nil,
@@ -139,9 +152,10 @@ extension ReviewDraft {
             }
         }
         func renamed(_ text: String) -> String { ReviewSidecar.renamed(text, from: known.draft, to: state.draft) }
-        for text in [source, ReviewSidecar.text(known)].compactMap({ $0 }) where hashed(text) == known.rendered {
+        for text in [source, known.lastSidecar].compactMap({ $0 }) where hashed(text) == known.rendered {
             state.rendered = hashed(renamed(text))
         }
+        state.shown = known.shown.map(renamed)
         // An interrupted move may have written the state already.
         if let replaced, let base, try replaced != Array(state.json().utf8) {
             kept.append(

@@ -2,7 +2,8 @@ import Platform
 import TKCore
 
 /// Finds the review of the draft that a new one was made from: by an editor's save-as, by copying, or by a rename that
-/// the ledger could not recognise because the editor made a new file.
+/// the ledger could not recognise because the editor made a new file. A template fits as well, so this is no proof: the
+/// old review stays.
 enum ReviewOrigin {
     /// Only so many states are read, the latest ones, or each draft of a large folder would read all others' states.
     private static let most = 16
