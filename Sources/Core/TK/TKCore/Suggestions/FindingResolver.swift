@@ -70,7 +70,7 @@ struct FindingResolver: Sendable {
         }
         if replacement?.isEmpty == true, item.type != .remove { replacement = nil }
         if item.type == .remove, replacement == nil { replacement = "" }
-        if replacement == "" { range = withOneSpace(range) }
+        if replacement == "" { range = draft.withOneSpace(range) }
         range = draft.graphemeRange(around: range)
         let quote = draft[range]
         if replacement == quote {
@@ -139,22 +139,6 @@ struct FindingResolver: Sendable {
         one.overlaps(other) || one.isEmpty && other.lowerBound <= one.lowerBound && one.lowerBound <= other.upperBound
     }
 
-    /// With the space after it, or before it, that its removal would leave over.
-    private func withOneSpace(_ range: Range<Int>) -> Range<Int> {
-        func isSpace(_ offset: Int) -> Bool { offset >= 0 && offset < draft.count && draft.scalars[offset] == " " }
-        func isLineEdge(_ offset: Int) -> Bool {
-            offset < 0 || offset >= draft.count || draft.scalars[offset] == "\n" || draft.scalars[offset] == "\r"
-        }
-        if isSpace(range.upperBound), isSpace(range.lowerBound - 1) || isLineEdge(range.lowerBound - 1) {
-            return range.lowerBound..<range.upperBound + 1
-        }
-        let closes = range.upperBound < draft.count && ".,;:!?".unicodeScalars.contains(draft.scalars[range.upperBound])
-        if isSpace(range.lowerBound - 1), closes || isLineEdge(range.upperBound) {
-            return range.lowerBound - 1..<range.upperBound
-        }
-        return range
-    }
-
     /// Trims white space where the quote has some too: the quote's own was trimmed as well.
     private static func trimmed(_ replacement: String, as quote: String) -> String {
         var text = Substring(replacement)
@@ -169,5 +153,23 @@ struct FindingResolver: Sendable {
         scalars.append(
             contentsOf: text.unicodeScalars.filter { !ShownText.acts($0) || ["\n", "\t", "\r"].contains($0) })
         return String(scalars)
+    }
+}
+
+extension DraftText {
+    /// With the space after it, or before it, that its removal would leave over.
+    func withOneSpace(_ range: Range<Int>) -> Range<Int> {
+        func isSpace(_ offset: Int) -> Bool { offset >= 0 && offset < count && scalars[offset] == " " }
+        func isLineEdge(_ offset: Int) -> Bool {
+            offset < 0 || offset >= count || scalars[offset] == "\n" || scalars[offset] == "\r"
+        }
+        if isSpace(range.upperBound), isSpace(range.lowerBound - 1) || isLineEdge(range.lowerBound - 1) {
+            return range.lowerBound..<range.upperBound + 1
+        }
+        let closes = range.upperBound < count && ".,;:!?".unicodeScalars.contains(scalars[range.upperBound])
+        if isSpace(range.lowerBound - 1), closes || isLineEdge(range.upperBound) {
+            return range.lowerBound - 1..<range.upperBound
+        }
+        return range
     }
 }

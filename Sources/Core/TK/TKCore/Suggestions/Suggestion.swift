@@ -35,6 +35,16 @@ public struct Suggestion: Codable, Sendable, Hashable, Identifiable {
     public var reasoning: String
     /// The place.
     public var anchor: TextAnchor
+    /// Who made it, if it was neither the quick pass nor a model.
+    public var origin: Origin?
+
+    /// Reviewers that are no passes of ours. Their findings have no ``rule``, and ``advisorID`` is their name.
+    public enum Origin: String, Codable, Sendable {
+        /// Somebody has added it: it stays until it is answered, or its words are gone.
+        case added
+        /// The program of a review found it: it stays until that runs again.
+        case program
+    }
 
     /// The advisor id of findings that no model made.
     public static let quickPass = "quick"
@@ -43,7 +53,7 @@ public struct Suggestion: Codable, Sendable, Hashable, Identifiable {
     public init(
         id: String, advisorID: String, rule: String? = nil, type: SuggestionType, category: String, priority: Int,
         confidence: Double, originalText: String, suggestedText: String, hasReplacement: Bool, reasoning: String,
-        anchor: TextAnchor
+        anchor: TextAnchor, origin: Origin? = nil
     ) {
         self.id = id
         self.advisorID = advisorID
@@ -57,6 +67,7 @@ public struct Suggestion: Codable, Sendable, Hashable, Identifiable {
         self.hasReplacement = hasReplacement
         self.reasoning = reasoning
         self.anchor = anchor
+        self.origin = origin
     }
 
     /// The rule of the quick pass, else the advisor.

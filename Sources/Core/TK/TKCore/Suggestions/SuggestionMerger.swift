@@ -57,11 +57,10 @@ public enum SuggestionMerger {
     ///
     /// - Parameter suggestions: all about the current `draft`.
     public static func merge(_ suggestions: [Suggestion], of draft: DraftText) -> [MergedSuggestion] {
-        // An advisor's words take precedence over the quick pass's, the more important over the less.
+        // An advisor's words take precedence over the quick pass's, the more important over the less. What others have
+        // added comes last, so that it does not displace a finding that is shown already.
         let ranked = suggestions.sorted { one, other in
-            let oneIsQuick = one.rule != nil
-            let otherIsQuick = other.rule != nil
-            if oneIsQuick != otherIsQuick { return otherIsQuick }
+            if rank(one) != rank(other) { return rank(one) < rank(other) }
             if one.hasReplacement != other.hasReplacement { return one.hasReplacement }
             return SuggestionOrder.byImportance(one, other)
         }
@@ -81,6 +80,10 @@ public enum SuggestionMerger {
             }
         }
         return merged.sorted { SuggestionOrder.byPosition($0.suggestion, $1.suggestion) }
+    }
+
+    private static func rank(_ suggestion: Suggestion) -> Int {
+        suggestion.origin != nil ? 2 : suggestion.rule != nil ? 1 : 0
     }
 
     private static let stretch = 1_024
@@ -132,13 +135,15 @@ public enum SuggestionMerger {
     private static func comesToTheSame(_ one: Suggestion, _ other: Suggestion, _ draft: DraftText) -> Bool {
         guard one.anchor.range.overlaps(other.anchor.range) else { return false }
         if one.hasReplacement, other.hasReplacement, leavesTheSame(one, other, draft) { return true }
+        // The words of another reviewer are never left out.
+        guard one.origin == nil, other.origin == nil else { return false }
         let isHint = (one.rule == nil) != (other.rule == nil)
         let isRemark = !one.hasReplacement && !other.hasReplacement && one.advisorID == other.advisorID
         return (isHint || isRemark) && one.category == other.category
     }
 
     /// Whether two edits, each applied alone, leave the same text, except for white space, quotation marks and dashes.
-    static func leavesTheSame(_ one: Suggestion, _ other: Suggestion, _ draft: DraftText) -> Bool {
+    package static func leavesTheSame(_ one: Suggestion, _ other: Suggestion, _ draft: DraftText) -> Bool {
         let start = min(one.anchor.start, other.anchor.start)
         let end = max(one.anchor.end, other.anchor.end)
         func after(_ edit: Suggestion) -> ArraySlice<Unicode.Scalar> {
