@@ -31,26 +31,40 @@ extension ReviewState {
 
 /// What advisors say about a text that they have read before, or in part.
 extension ReviewState {
-    /// - Parameter models: nil if no model was asked about this text.
-    func advice(_ models: ModelFindings?, on draft: DraftText, _ previous: DraftText?) -> [Suggestion] {
-        guard let models, let said = models.suggestions else { return carried(to: draft, previous) }
-        guard let parts = models.parts else { return said }
-        let kept = carried(to: draft, previous).filter { earlier in
-            !parts.contains { $0.overlaps(earlier.anchor.range) }
-        }
-        return said + kept
+    /// The open findings that the quick pass does not make, by whoever is still asked for them.
+    ///
+    /// - Parameters:
+    ///   - models: nil if no model was asked about this text.
+    ///   - asksAdvisors: whether the rule asks advisors; those of others stay in any case.
+    func advice(
+        _ models: ModelFindings?, on draft: DraftText, _ previous: DraftText?, asksAdvisors: Bool
+    ) -> [Suggestion] {
+        let added = carried(.added, to: draft, previous)
+        guard asksAdvisors else { return added }
+        let known = carried(nil, to: draft, previous)
+        guard let models, let said = models.suggestions else { return known + added }
+        guard let parts = models.parts else { return said + added }
+        return said + known.filter { earlier in !parts.contains { $0.overlaps(earlier.anchor.range) } } + added
     }
 
-    /// The advisors' open findings at their ranges in this text, without those whose words are gone.
-    private func carried(to draft: DraftText, _ previous: DraftText?) -> [Suggestion] {
-        let open = findings.filter(\.isOpen).flatMap(\.all).filter { $0.rule == nil }
-        guard !open.isEmpty else { return [] }
-        let resolver = AnchorResolver(draft, previous: previous)
-        return open.compactMap { suggestion in
+    private func carried(
+        _ origin: Suggestion.Origin?, to draft: DraftText, _ previous: DraftText?
+    ) -> [Suggestion] {
+        let open = findings.filter(\.isOpen).flatMap(\.all).filter { $0.rule == nil && $0.origin == origin }
+        return draft.placed(open, previous: previous)
+    }
+}
+
+extension DraftText {
+    /// Suggestions at their ranges in this text, without those whose words are gone.
+    func placed(_ suggestions: [Suggestion], previous: DraftText? = nil) -> [Suggestion] {
+        guard !suggestions.isEmpty else { return [] }
+        let resolver = AnchorResolver(self, previous: previous)
+        return suggestions.compactMap { suggestion in
             guard let range = resolver.certainRange(of: suggestion.anchor) else { return nil }
             var suggestion = suggestion
-            suggestion.anchor = draft.anchor(of: range)
-            suggestion.originalText = draft[range]
+            suggestion.anchor = anchor(of: range)
+            suggestion.originalText = self[range]
             return suggestion
         }
     }

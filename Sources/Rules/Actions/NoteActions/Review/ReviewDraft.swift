@@ -193,12 +193,12 @@ struct ReviewDraft: ExternalAction {
             let round = ReviewRound(
                 unreadable: reason, content: hash, known: known.state, sidecar: sidecar?.string, settings: settings)
             return try Self.intent(
-                round, DraftText(""), files, known, sidecar, root: root, held, waits: Waits(services, saved))
+                round, DraftText(""), files, known, sidecar, root: root, held, waits: Waits(services.reviews.unsaved, saved))
         }
         let draft = try DraftText(content, files.draft.description, path: files.draft)
         let hash = ContentHash(of: Array(draft.string.utf8))
         let editor = services.reviews.openDrafts.editor(of: files.draft)
-        var waits = Waits(services, saved)
+        var waits = Waits(services.reviews.unsaved, saved)
         func mayWrite() throws -> Bool {
             waits.draft = try services.reviews.unsaved.sign(on: files.draft, held, written: known.state.written)
             return waits.draft == nil
@@ -389,6 +389,10 @@ struct ReviewDraft: ExternalAction {
         guard let status = try writing.held.status(intent.draft) else {
             throw Fault(.superseded, "\(intent.draft) is gone", path: intent.draft)
         }
+        return try writing.alone(ReviewFiles(draft: intent.draft)) { try write(intent, status, writing) }
+    }
+
+    static func write(_ intent: Intent, _ status: FileStatus, _ writing: ReviewWriting) throws -> Receipt {
         // Writable whatever the draft's mode: the agent rewrites these files, and people put answers into the sidecar.
         let mode = status.mode & 0o666 | 0o600
         if let kept = intent.kept { try writing.putOwn(kept, mode: mode) }

@@ -37,7 +37,7 @@ package struct ReviewRecord: Sendable {
             answers: isMine ? Self.undone(mine, known.state) : reply.answers(about: content), settings: settings,
             mayWrite: false, isInEditor: true, pass: pass)
         let whole = try ReviewDraft.intent(
-            round, draft, files, known, sidecar, root: files.draft.parent, held,
+            round, draft, files, known, sidecar, root: files.draft.parent, held, waits: .init(),
             makesSidecar: known.state.rendered != nil)
         if whole.sidecar != nil, let lock = try UnsavedChanges.sign(beside: files.sidecar, held) {
             throw Fault(

@@ -29,11 +29,13 @@ package struct ReviewRound: Sendable {
     /// Keys of answers whose words are gone from the draft without the old ones being back for certain.
     private var rewritten: Set<String> = []
     /// Whether to write answers into the draft even if an editor has it open.
-    private var isUrgent = false
+    package private(set) var isUrgent = false
     /// Answers to `[?]`.
     private let proposals: GivenProposals
     /// Whether an editor makes the changes, so that no answer goes into the draft here.
     private let isInEditor: Bool
+    /// By other reviewers, just now.
+    private var added: [Suggestion] = []
     private let settings: ReviewSettings
     private let pass: Pass
 
@@ -66,6 +68,22 @@ package struct ReviewRound: Sendable {
             state.isOwed = models?.isIncomplete ?? settings.asksModel
         }
         if hasAnswers { try apply(to: draft, mayWrite: mayWrite) }
+        finish()
+    }
+
+    /// Adds findings of other reviewers. Those of the passes stay, at their places in this text, whose review by the
+    /// passes is still to come if it has changed.
+    package init(adding findings: [Suggestion], to known: ReviewState, of draft: DraftText, sidecar: String?) {
+        state = known
+        settings = ReviewSettings(passes: ReviewSettings.Pass.allCases)
+        let quick = known.findings.filter(\.isOpen).flatMap(\.all).filter { $0.rule != nil }
+        pass = { draft, _ in draft.placed(quick) }
+        (proposals, isInEditor) = (GivenProposals(), false)
+        added = findings
+        _ = readAnswers(sidecar)
+        let content = ContentHash(of: Array(draft.string.utf8))
+        review(draft, content)
+        state.settings = content == known.content ? known.settings : nil
         finish()
     }
 
@@ -284,7 +302,8 @@ package struct ReviewRound: Sendable {
         _ draft: DraftText, _ content: ContentHash, previous: DraftText? = nil, models: ModelFindings? = nil
     ) {
         let muted = RuleAnswers.mutedRules(state.ruleAnswers)
-        let advice = settings.passes.contains(.advisors) ? state.advice(models, on: draft, previous) : []
+        let advice =
+            state.advice(models, on: draft, previous, asksAdvisors: settings.passes.contains(.advisors)) + added
         let before = new.count
         var seen: Set<String> = []
         let gate = advice.isEmpty ? nil : ProposalGate(draft)

@@ -46,7 +46,7 @@ extension ReviewDraft {
             pass: pass(settings, services))
         let back = try Self.intent(
             round, restored, files, known, sidecar, root: intent.root, writing.held,
-            waits: Waits(services, ""))
+            waits: Waits(services.reviews.unsaved))
         let whole = Intent(
             root: back.root, draft: back.draft,
             edit: edits.isEmpty ? nil : DraftEdit(from: draft.string, to: restored.string), kept: back.kept,

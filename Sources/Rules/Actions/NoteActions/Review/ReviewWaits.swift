@@ -26,14 +26,15 @@ struct ReviewParts: Codable, Sendable, Equatable {
 extension ReviewDraft {
     /// The editors that a decision has to wait for.
     struct Waits {
-        let services: ReviewServices
+        /// nil for a program that has seen to it by itself.
+        var unsaved: UnsavedChanges?
         /// When the job's file was saved, in local time.
-        let saved: String
+        var saved = ""
         /// Of the draft, if there were answers to write.
         var draft: UnsavedSign?
         private var sidecar: UnsavedSign?
 
-        init(_ services: ReviewServices, _ saved: String) { (self.services, self.saved) = (services, saved) }
+        init(_ unsaved: UnsavedChanges? = nil, _ saved: String = "") { (self.unsaved, self.saved) = (unsaved, saved) }
 
         /// Blocks.
         func answers(_ count: Int, of known: ReviewState) -> ReviewWaiting? {
@@ -43,7 +44,7 @@ extension ReviewDraft {
 
         /// Whether an editor has the sidecar open, maybe with ticks that are not saved. Blocks.
         mutating func keepSidecar(_ files: ReviewFiles, _ known: ReviewState, _ held: HeldFiles) throws -> Bool {
-            sidecar = try services.reviews.unsaved.sign(on: files.sidecar, held, written: known.rendered)
+            sidecar = try unsaved?.sign(on: files.sidecar, held, written: known.rendered)
             return sidecar != nil
         }
 

@@ -144,6 +144,20 @@ struct ReviewWriting: Sendable {
             held.entry(write.path), with: Array(write.text.text().utf8), mode: mode, record: record)
     }
 
+    /// Runs `body` while no other process, the agent or a command, changes a review in the draft's folder. Blocks, for
+    /// two seconds at most.
+    ///
+    /// - Throws: `Fault(.transient)` if another process does so for longer.
+    func alone<R>(_ files: ReviewFiles, _ body: () throws -> R) throws -> R {
+        try held.makeFolders(for: files.state)
+        let folder = try held.open(files.state.parent, O_RDONLY | O_DIRECTORY)
+        guard try FileLock.acquireSoon(.exclusive, on: folder, by: .whole, within: 2) else {
+            throw FileLock.held(folder)
+        }
+        defer { withExtendedLifetime(folder) {} }
+        return try body()
+    }
+
     private func rewrite(_ path: BytePath, change: ([UInt8]) throws -> [UInt8]) throws {
         for _ in 0..<40 {
             switch try rewriteInPlace(path, held, change) {

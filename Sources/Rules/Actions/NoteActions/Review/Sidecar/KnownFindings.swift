@@ -62,7 +62,9 @@ struct KnownFindings {
         let range: Range<Int>
 
         init(_ suggestion: Suggestion, _ range: Range<Int>) {
-            maker = suggestion.rule ?? suggestion.advisorID
+            // Another reviewer may say several things about the same words.
+            let words = suggestion.hasReplacement ? suggestion.suggestedText : suggestion.reasoning
+            maker = suggestion.rule ?? suggestion.advisorID + (suggestion.origin == nil ? "" : "\u{0}" + words)
             self.range = range
         }
     }
