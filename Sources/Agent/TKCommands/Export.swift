@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import NoteActions
 import Platform
 import TKCore
 
@@ -26,6 +27,15 @@ struct Export: AsyncParsableCommand {
     @Option(name: .long, help: "The draft itself.")
     var text: String?
 
+    @Flag(name: .long, help: "The draft with the open findings of its review in it, as CriticMarkup.")
+    var criticmarkup = false
+
+    func validate() throws {
+        guard criticmarkup else { return }
+        if format != nil || title != nil { throw ValidationError("--criticmarkup has no format and no title") }
+        if text != nil || file?.isStream ?? true { throw ValidationError("--criticmarkup needs the draft's file") }
+    }
+
     private func chosenFormat(_ target: BytePath?) throws -> ExportFormat {
         if let format { return format }
         guard let target, let suffix = target.stemAndExtension.extension else { return .md }
@@ -51,6 +61,7 @@ struct Export: AsyncParsableCommand {
         try await Terminal.guarding {
             let draft = try Input.draft(file: file, text: text)
             let target = output.flatMap { $0.isStream ? nil : $0.path }
+            if criticmarkup { return try markUp(draft, target) }
             let format = try chosenFormat(target)
             if target == nil, format.isBinary, Terminal.isTerminal(STDOUT_FILENO) {
                 throw Fault(.usage, "\(format.rawValue) cannot be shown on a terminal; name a file with --output")
@@ -79,5 +90,28 @@ struct Export: AsyncParsableCommand {
             try DraftWriting.write(target, bytes)
             if Terminal.isTerminal(STDERR_FILENO) { Terminal.note("Wrote \(target).") }
         }
+    }
+
+    private func markUp(_ draft: Draft, _ target: BytePath?) throws {
+        guard let path = draft.path else { throw ValidationError("--criticmarkup needs the draft's file") }
+        if let target, isSource(target, draft) {
+            throw Fault(.usage, "\(target) is the draft itself; name another file for the copy", path: target)
+        }
+        let open = try ReviewIntake.open(path)
+        if open.isEmpty { Terminal.note("tk: \(draft.name): its review has no open findings") }
+        // With the words as the writer has changed them.
+        let findings = open.map { finding in
+            var suggestion = finding.suggestion
+            if let edited = finding.edited { suggestion.suggestedText = edited }
+            return suggestion
+        }
+        let export = CriticMarkupExport(findings, in: draft.content)
+        for (suggestion, reason) in export.leftOut {
+            let words = Printable.line(suggestion.originalText)
+            Terminal.note("tk: \(draft.name): left out: \(suggestion.advisorID) about “\(words.prefix(60))”: \(reason)")
+        }
+        guard let target else { return Terminal.draft(export.text) }
+        try DraftWriting.write(target, Array(export.text.utf8))
+        if Terminal.isTerminal(STDERR_FILENO) { Terminal.note("Wrote \(target).") }
     }
 }

@@ -19,13 +19,12 @@ package struct CriticMarkupExport: Sendable {
         let mask = DraftMask(draft)
         var leftOut: [(suggestion: Suggestion, reason: String)] = []
         var entries: [Entry] = []
-        for suggestion in suggestions.sorted(by: SuggestionOrder.byImportance) {
+        for suggestion in suggestions.sorted(by: { Self.rank($0) < Self.rank($1) }) {
             guard let range = resolver.certainRange(of: suggestion.anchor), !range.isEmpty else {
                 leftOut.append((suggestion, "its words are not in the draft, or in several places"))
                 continue
             }
-            let edges = [range.lowerBound, range.upperBound - 1].map(mask.kind(at:))
-            guard !edges.contains(where: \.isKept) else {
+            guard !Self.isWithin(range.lowerBound, mask), !Self.isWithin(range.upperBound, mask) else {
                 leftOut.append((suggestion, "it begins or ends within code or other marks"))
                 continue
             }
@@ -65,6 +64,17 @@ package struct CriticMarkupExport: Sendable {
         }
         text = Self.copy(together([]).map(\.mark), draft)
         self.leftOut = leftOut
+    }
+
+    /// By importance; a proposal before a remark about the same words, which then follows it as a comment.
+    private static func rank(_ suggestion: Suggestion) -> (Int, Int, Int, Int, String) {
+        let anchor = suggestion.anchor
+        return (suggestion.priority, anchor.start, anchor.end, suggestion.hasReplacement ? 0 : 1, suggestion.id)
+    }
+
+    /// Whether a position is within code, a link's target or the like.
+    private static func isWithin(_ offset: Int, _ mask: DraftMask) -> Bool {
+        offset > 0 && mask.kind(at: offset).isKept && mask.kind(at: offset - 1) == mask.kind(at: offset)
     }
 
     /// Whether a copy with these marks reads back as the draft and the marks, with the same blocks.

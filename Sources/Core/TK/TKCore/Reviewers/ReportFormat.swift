@@ -67,8 +67,9 @@ package enum ReportFormat: String, Sendable, CaseIterable {
             }
             do {
                 return try rdjsonl(bytes, draft)
-            } catch  where value == nil {
-                // A draft may begin with a bracket.
+            } catch {
+                // If it is no JSON at all: a copy of the draft may begin with a bracket, too.
+                if value != nil { throw error }
             }
         }
         let findings = try criticMarkup(bytes, draft)

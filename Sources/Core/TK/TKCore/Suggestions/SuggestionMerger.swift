@@ -58,12 +58,14 @@ public enum SuggestionMerger {
     /// - Parameter suggestions: all about the current `draft`.
     public static func merge(_ suggestions: [Suggestion], of draft: DraftText) -> [MergedSuggestion] {
         // An advisor's words take precedence over the quick pass's, the more important over the less. What others have
-        // added comes last, so that it does not displace a finding that is shown already.
-        let ranked = suggestions.sorted { one, other in
+        // added comes last, in the given order, so that it does not displace a finding that is shown already.
+        let ranked = suggestions.enumerated().sorted { first, second in
+            let (one, other) = (first.element, second.element)
             if rank(one) != rank(other) { return rank(one) < rank(other) }
+            if one.origin != nil { return first.offset < second.offset }
             if one.hasReplacement != other.hasReplacement { return one.hasReplacement }
             return SuggestionOrder.byImportance(one, other)
-        }
+        }.map(\.element)
         var merged: [MergedSuggestion] = []
         // By regions of the text, so that each suggestion is compared only with its neighbours.
         var nearby: [Int: [Int]] = [:]

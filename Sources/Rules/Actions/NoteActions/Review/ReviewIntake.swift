@@ -29,7 +29,7 @@ package enum ReviewIntake {
         to draft: BytePath, author: String? = nil, isDryRun: Bool = false,
         _ read: (DraftText) throws -> [ReportedFinding]
     ) throws -> Outcome {
-        guard let path = draft.real, path.components.count > 1 else { throw Fault.system("open", draft, errno: ENOENT) }
+        guard let path = draft.real else { throw Fault.system("open", draft, errno: ENOENT) }
         let held = HeldFiles(own: path.parent)
         let files = try files(of: path, held)
         guard let text = try ReviewDraft.text(path, held), let status = try held.status(path) else {
@@ -55,7 +55,7 @@ package enum ReviewIntake {
 
     /// A draft's open findings, as of its last review; empty if there was none.
     package static func open(_ draft: BytePath) throws -> [ReviewFinding] {
-        guard let path = draft.real, path.components.count > 1 else { throw Fault.system("open", draft, errno: ENOENT) }
+        guard let path = draft.real else { throw Fault.system("open", draft, errno: ENOENT) }
         let held = HeldFiles(own: path.parent)
         return try ReviewDraft.state(files(of: path, held), held).state.findings.filter(\.isOpen)
     }
@@ -75,9 +75,9 @@ package enum ReviewIntake {
         var known = try ReviewDraft.state(files, held)
         let sidecar = try ReviewDraft.text(files.sidecar, held)
         try ReviewDraft.checkOwner(of: sidecar, files, known.state, held)
-        let skipped = skipped(known.state, in: draft)
+        let settled = settled(known.state, in: draft)
         let fresh = placed.filter { suggestion in
-            !skipped.contains { comesToTheSame($0, suggestion, draft) }
+            !settled.contains { comesToTheSame($0, suggestion, draft) }
         }
         let round = ReviewRound(adding: fresh, to: known.state, of: draft, sidecar: sidecar?.string)
         let before = Set(known.state.findings.flatMap(\.all).map(\.id))
@@ -105,23 +105,33 @@ package enum ReviewIntake {
         return outcome
     }
 
-    /// The skipped findings at their places in this text.
-    private static func skipped(_ state: ReviewState, in draft: DraftText) -> [Suggestion] {
-        let skipped = state.findings.filter { $0.state == .skipped }.flatMap(\.all)
-        guard !skipped.isEmpty else { return [] }
+    /// The open and the skipped findings at their places in this text.
+    private static func settled(_ state: ReviewState, in draft: DraftText) -> [(Suggestion, isSkipped: Bool)] {
         let resolver = AnchorResolver(draft)
-        return skipped.compactMap { suggestion in
-            guard let range = resolver.certainRange(of: suggestion.anchor) else { return nil }
-            var suggestion = suggestion
-            suggestion.anchor = draft.anchor(of: range)
-            return suggestion
+        return state.findings.filter { $0.isOpen || $0.state == .skipped }.flatMap { finding in
+            finding.all.compactMap { suggestion -> (Suggestion, isSkipped: Bool)? in
+                guard let range = resolver.certainRange(of: suggestion.anchor) else { return nil }
+                var suggestion = suggestion
+                suggestion.anchor = draft.anchor(of: range)
+                return (suggestion, finding.state == .skipped)
+            }
         }
     }
 
-    /// Whether somebody has answered a proposal with the same result, or the same remark.
-    private static func comesToTheSame(_ one: Suggestion, _ other: Suggestion, _ draft: DraftText) -> Bool {
+    /// Whether the same author has said the same already, or somebody has skipped a proposal with the same result.
+    private static func comesToTheSame(
+        _ known: (Suggestion, isSkipped: Bool), _ other: Suggestion, _ draft: DraftText
+    ) -> Bool {
+        let (one, isSkipped) = known
         if one.id == other.id { return true }
-        return one.hasReplacement && other.hasReplacement && one.anchor.range.overlaps(other.anchor.range)
+        guard isSkipped || one.advisorID == other.advisorID, one.hasReplacement == other.hasReplacement else {
+            return false
+        }
+        guard one.hasReplacement else {
+            return one.advisorID == other.advisorID && one.anchor.range == other.anchor.range
+                && one.reasoning == other.reasoning
+        }
+        return one.anchor.range.overlaps(other.anchor.range)
             && SuggestionMerger.leavesTheSame(one, other, draft)
     }
 }

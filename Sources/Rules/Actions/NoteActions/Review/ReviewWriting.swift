@@ -75,6 +75,7 @@ struct ReviewWriting: Sendable {
     }
 
     private static let rewriteAlone: Rewrite = { path, held, change in
+        Lease.ignoreBreakSignal()
         let file: Descriptor
         do {
             file = try held.openFollowing(path, O_RDWR)
@@ -145,13 +146,13 @@ struct ReviewWriting: Sendable {
     }
 
     /// Runs `body` while no other process, the agent or a command, changes a review in the draft's folder. Blocks, for
-    /// two seconds at most.
+    /// a second at most.
     ///
     /// - Throws: `Fault(.transient)` if another process does so for longer.
     func alone<R>(_ files: ReviewFiles, _ body: () throws -> R) throws -> R {
         try held.makeFolders(for: files.state)
         let folder = try held.open(files.state.parent, O_RDONLY | O_DIRECTORY)
-        guard try FileLock.acquireSoon(.exclusive, on: folder, by: .whole, within: 2) else {
+        guard try FileLock.acquireSoon(.exclusive, on: folder, by: .whole, within: 1) else {
             throw FileLock.held(folder)
         }
         defer { withExtendedLifetime(folder) {} }
