@@ -11,7 +11,7 @@ package enum ProgramFolderCheck {
         _ rules: [Rule], status: (BytePath) -> FileStatus?
     ) -> [Diagnostic] {
         rules.flatMap { rule in
-            rule.allSteps.filter { $0.declaration.name == "run" }.flatMap { step in
+            rule.allSteps.filter { $0.arguments.has("command") && $0.arguments.has("in") }.flatMap { step in
                 isInFileFolder(step)
                     ? rule.places.compactMap { open($0, rule, step, status($0.root)) }
                     : [lost(rule, step)].compactMap(\.self)
@@ -33,7 +33,7 @@ package enum ProgramFolderCheck {
         guard !others.isEmpty else { return nil }
         return Diagnostic(
             file: rule.file, at: step.position,
-            "`run` starts a program in the file's folder, and \(others.joined(separator: " and ")) can write to the place "
+            "`\(step.declaration.name)` starts a program in the file's folder, and \(others.joined(separator: " and ")) can write to the place "
                 + "\(place.name): many programs take settings and code from the folder they are started in",
             hint: "leave `in: file` away, and give the program `/dev/fd/3`", severity: .warning)
     }
@@ -44,7 +44,7 @@ package enum ProgramFolderCheck {
         }
         return Diagnostic(
             file: rule.file, at: step.position,
-            "`run` names the file as it is found in its own folder, but starts the program in an empty one",
+            "`\(step.declaration.name)` names the file as it is found in its own folder, but starts the program in an empty one",
             hint: "give the program `/dev/fd/3`, or say `in: file`", severity: .warning)
     }
 }

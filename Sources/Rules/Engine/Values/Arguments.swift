@@ -52,7 +52,8 @@ package struct Arguments: Sendable {
         return try templates(name).map { try $0.rendered(context) }
     }
 
-    func templates(_ name: String) throws -> [Template] {
+    /// A `.templateList`, as it is written.
+    package func templates(_ name: String) throws -> [Template] {
         guard case .templates(let templates) = try argument(name) else { throw mistaken(name) }
         return templates
     }

@@ -9,11 +9,12 @@ enum ChildProcess {
         /// Exit status, or 128 plus the signal number.
         let status: Int32
         let timedOut: Bool
-        /// The first 4 KiB of combined standard output and standard error.
+        /// The beginning of combined standard output and standard error.
         let output: String
     }
 
-    private static let limit = 4096
+    /// How much of the output is kept, in bytes.
+    static let usualLimit = 4096
     /// Default capacity of a pipe in bytes.
     private static let capacity = 65_536
 
@@ -24,8 +25,11 @@ enum ChildProcess {
         private let pipe: Descriptor
         /// Hangs up when reading should stop.
         private let ended: Descriptor
+        private let limit: Int
 
-        init(_ pipe: Descriptor, _ ended: Descriptor) { (self.pipe, self.ended) = (pipe, ended) }
+        init(_ pipe: Descriptor, _ ended: Descriptor, limit: Int) {
+            (self.pipe, self.ended, self.limit) = (pipe, ended, limit)
+        }
 
         /// Reads until the end of the pipe, or until `ended` hangs up. Blocks, so it gets its own thread. Not a
         /// dispatch source: cancelling one while its pipe hangs up can crash dispatch's event loop, and with it the
@@ -61,12 +65,13 @@ enum ChildProcess {
     /// - Parameters:
     ///   - input: its standard input; nil for none.
     ///   - limits: nil for the system's own.
+    ///   - keeping: how much of the output is kept, in bytes.
     ///   - timeout: in seconds. Then the program and its children get SIGTERM, and SIGKILL two seconds later or when
     ///     the program itself has exited.
     /// - Throws: `Fault(.failed)` if it cannot be started.
     static func run(
         _ arguments: [String], in folder: Folder, file: Descriptor?, input: Descriptor? = nil,
-        adding environment: [String: String], limits: ProgramLimits? = nil,
+        adding environment: [String: String], limits: ProgramLimits? = nil, keeping: Int = Self.usualLimit,
         timeout: Double
     ) async throws -> Result {
         let (ended, open) = try Descriptor.pipe(for: BytePath(arguments.first ?? ""))
@@ -74,7 +79,7 @@ enum ChildProcess {
             arguments, environment: ProgramEnvironment.inherited.merging(environment) { $1 }, in: folder,
             file: file, input: input, limits: limits)
         // Read everything, so that the program never blocks on a full pipe; only the beginning is kept.
-        let state = Running(pipe, ended)
+        let state = Running(pipe, ended, limit: keeping)
         Thread.detachNewThread { state.read() }
         defer { withExtendedLifetime(open) {} }
         let deadline = Task {

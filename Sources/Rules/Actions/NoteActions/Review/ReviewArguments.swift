@@ -1,3 +1,4 @@
+import FileActions
 import Platform
 import Rules
 import TKCore
@@ -12,6 +13,14 @@ extension ReviewSettings {
             passes: try Self.passes(arguments), advisors: try Self.names("advisors", arguments),
             storyType: arguments.has("story-type") ? try arguments.literal("story-type") : nil, ignored: ignored,
             strictStyle: try arguments.bool("strict-style"), longSentence: try arguments.int("long-sentence"))
+        if passes.contains(.program) {
+            guard arguments.has("command") else {
+                throw ArgumentFault("passes", "the pass `program` needs a `command`, such as `[vale, --output=JSON]`")
+            }
+            program = Self.program(arguments)
+        } else if let needless = arguments.given.intersection(Self.programKeys).min() {
+            throw ArgumentFault(needless, "only the pass `program` runs a program: `passes: [quick, program]`")
+        }
         // Load the data files only if there is something to check.
         if let storyType {
             let usual = try Self.faulting("story-type") { try tools.advisors(of: storyType) }
@@ -42,6 +51,28 @@ extension ReviewSettings {
         }
     }
 
+    private static let programKeys = Set(["command"] + RunProgram.surroundings.map(\.name))
+
+    /// The command and its surroundings as they are written, so that a changed rule runs the program again.
+    private static func program(_ arguments: Arguments) -> String {
+        programKeys.sorted().compactMap { key in
+            arguments.all[key].map { argument in
+                let words: [String] =
+                    switch argument {
+                    case .template(let template): [template.text]
+                    case .templates(let templates): templates.map(\.text)
+                    case .literal(let text): [text]
+                    case .boolean(let truth): ["\(truth)"]
+                    case .integer(let number): ["\(number)"]
+                    case .duration(let seconds): ["\(seconds)"]
+                    case .place(let place): [place.name]
+                    case .map(let entries): entries.flatMap { [$0.name, $0.template.text] }
+                    }
+                return ([key] + words).joined(separator: "\u{0}")
+            }
+        }.joined(separator: "\u{1}")
+    }
+
     private static func passes(_ arguments: Arguments) throws -> [Pass] {
         let names = try names("passes", arguments)
         let known = Pass.allCases.map(\.rawValue)
@@ -64,7 +95,7 @@ extension ReviewSettings {
     /// A list of literal names, without `{{ }}`.
     private static func names(_ parameter: String, _ arguments: Arguments) throws -> [String] {
         guard arguments.has(parameter) else { return [] }
-        guard arguments.valueNames.isEmpty else {
+        guard try arguments.templates(parameter).allSatisfy(\.references.isEmpty) else {
             throw ArgumentFault(parameter, "names are given as they are, without values in `{{ }}`")
         }
         return try arguments.texts(parameter, values: [:])

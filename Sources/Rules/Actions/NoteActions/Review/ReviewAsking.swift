@@ -3,7 +3,7 @@ import Platform
 import Rules
 import TKCore
 
-/// A pending question to a model about a draft, with the facts that it was decided on.
+/// A pending question to a model or a program about a draft, with the facts that it was decided on.
 struct ReviewQuestion: Codable, Sendable, Equatable {
     /// Of the draft.
     let content: ContentHash
@@ -14,12 +14,20 @@ struct ReviewQuestion: Codable, Sendable, Equatable {
     var reads: Bool?
     /// The number of findings that the sidecar asks about with `[?]`; nil as 0.
     var asked: Int?
+    /// nil without a program.
+    var program: ReviewProgram?
 
-    /// nil if no model is needed: no pass asks one, or one has read this text already, and no finding is asked about.
+    /// nil if nobody is to be asked: no pass does, or this text has been read already, and no model is asked about a
+    /// finding.
     ///
     /// - Parameter reads: whether the passes may read the draft now. A final text is read no more.
-    init?(_ draft: DraftText, _ known: ReviewState, _ settings: ReviewSettings, reads: Bool = true, asked: Int = 0) {
-        guard settings.asksModel else { return nil }
+    init?(
+        _ draft: DraftText, _ known: ReviewState, _ settings: ReviewSettings, reads: Bool = true, asked: Int = 0,
+        program: ReviewProgram? = nil
+    ) {
+        guard settings.asksOthers else { return nil }
+        let asked = settings.asksModel ? asked : 0
+        self.program = program
         content = ContentHash(of: Array(draft.string.utf8))
         let isRead = known.journey?.stage == .final || ReviewRound.isKnown(known, content, settings) && !known.isOwed
         guard reads && !isRead || asked > 0 else { return nil }
@@ -31,16 +39,17 @@ struct ReviewQuestion: Codable, Sendable, Equatable {
 
     /// For the log.
     func summary(_ settings: ReviewSettings, _ draft: BytePath) -> String {
-        guard reads == true else {
-            return
-                "asks \(settings.advisors.joined(separator: ", ")) about findings in \(draft.nameText) by way of \(model)"
-        }
-        return "has \(settings.advisors.joined(separator: ", ")) read \(draft.nameText) by way of \(model)"
+        let advisors = settings.advisors.joined(separator: ", ")
+        guard reads == true else { return "asks \(advisors) about findings in \(draft.nameText) by way of \(model)" }
+        var readers: [String] = []
+        if settings.asksModel { readers.append("\(advisors) read \(draft.nameText) by way of \(model)") }
+        if let program { readers.append("\(program.name) read \(draft.nameText)") }
+        return "has " + readers.joined(separator: ", and ")
     }
 
     /// Whether it was decided on the same facts, whatever it asks.
     func isBased(on other: ReviewQuestion) -> Bool {
-        content == other.content && settings == other.settings && model == other.model
+        content == other.content && settings == other.settings && model == other.model && program == other.program
     }
 }
 
@@ -68,15 +77,27 @@ extension ReviewDraft {
         var (found, given): (ModelFindings?, GivenProposals?)
         if let owed {
             let (models, mayGiveUp) = (services.reviews.models, context.attempt + 1 >= Self.tries)
+            let runner = runner
             (found, given) = try await context.whileCurrent {
-                let found =
-                    owed.reads
-                    ? try await models.ask(
-                        owed.draft, known: owed.known, owed.settings, owed.team, mayGiveUp: mayGiveUp, pool: files) : nil
-                let given = try await models.another(
-                    owed.asked, given: owed.given, owed.draft, known: owed.known, owed.settings, owed.team,
-                    mayGiveUp: mayGiveUp, pool: files)
-                return (found, given)
+                var heard: ModelFindings?
+                if owed.reads {
+                    var found = ModelFindings()
+                    if owed.settings.asksModel {
+                        found = try await models.ask(
+                            owed.draft, known: owed.known, owed.settings, owed.team, mayGiveUp: mayGiveUp, pool: files)
+                    }
+                    if let runner, let program = question.program {
+                        try await program.read(owed.draft, intent.draft, by: runner, context, &found)
+                    }
+                    heard = found
+                }
+                guard owed.settings.asksModel else { return (heard, nil) }
+                return (
+                    heard,
+                    try await models.another(
+                        owed.asked, given: owed.given, owed.draft, known: owed.known, owed.settings, owed.team,
+                        mayGiveUp: mayGiveUp, pool: files)
+                )
             }
         }
         if given == nil, question.reads == false { given = GivenProposals() }
@@ -123,7 +144,9 @@ extension ReviewDraft {
         let known = try state(files, held).state
         let settings = try inForce(wanted, known.journey, services)
         let asked = SidecarQuestions.asked(in: try text(files.sidecar, held)?.string, of: known)
-        guard let now = ReviewQuestion(draft, known, settings, reads: question.reads ?? true, asked: asked.count)
+        guard
+            let now = ReviewQuestion(
+                draft, known, settings, reads: question.reads ?? true, asked: asked.count, program: question.program)
         else { return nil }
         guard now.isBased(on: question) else { throw ReviewWriting.changed(intent.draft) }
         return Owed(

@@ -35,16 +35,17 @@ extension ReviewState {
     ///
     /// - Parameters:
     ///   - models: nil if no model was asked about this text.
-    ///   - asksAdvisors: whether the rule asks advisors; those of others stay in any case.
+    ///   - passes: of the rule. What others have added stays in any case.
     func advice(
-        _ models: ModelFindings?, on draft: DraftText, _ previous: DraftText?, asksAdvisors: Bool
+        _ models: ModelFindings?, on draft: DraftText, _ previous: DraftText?, _ passes: [ReviewSettings.Pass]
     ) -> [Suggestion] {
-        let added = carried(.added, to: draft, previous)
-        guard asksAdvisors else { return added }
+        var advice = carried(.added, to: draft, previous)
+        if passes.contains(.program) { advice += models?.program ?? carried(.program, to: draft, previous) }
+        guard passes.contains(.advisors) else { return advice }
         let known = carried(nil, to: draft, previous)
-        guard let models, let said = models.suggestions else { return known + added }
-        guard let parts = models.parts else { return said + added }
-        return said + known.filter { earlier in !parts.contains { $0.overlaps(earlier.anchor.range) } } + added
+        guard let said = models?.suggestions else { return known + advice }
+        guard let parts = models?.parts else { return said + advice }
+        return said + known.filter { earlier in !parts.contains { $0.overlaps(earlier.anchor.range) } } + advice
     }
 
     private func carried(

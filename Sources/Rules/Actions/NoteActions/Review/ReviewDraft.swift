@@ -1,3 +1,4 @@
+import FileActions
 import Foundation
 import Glibc
 import Platform
@@ -45,7 +46,11 @@ struct ReviewDraft: ExternalAction {
             ParameterSpec(
                 "passes", .templateList, default: "quick",
                 "`quick` needs no model; `advisors` and `council` send the draft to the model that `tk config` names, "
-                    + "and count as model work"),
+                    + "and count as model work; `program` runs `command`"),
+            ParameterSpec(
+                "command", .templateList,
+                "for the pass `program`: the program and its arguments, as for `run`. It also finds the draft on its standard "
+                    + "input, and prints findings in a format that `tk findings add` reads"),
             ParameterSpec(
                 "advisors", .templateList,
                 "who is asked, by their ids (`tk roles list`): `[editor, academic]`; their own rules apply in the quick "
@@ -61,22 +66,26 @@ struct ReviewDraft: ExternalAction {
                 "whether weak words and passives are findings as well, which are matters of taste"),
             ParameterSpec(
                 "long-sentence", .integer(10...1000), default: "40", "a sentence with more words is called long"),
-        ],
+        ] + RunProgram.surroundings,
         provides: provided,
         example: "review: { advisors: [technical_writer], ignore: [wordy] }")
 
     let settings: ReviewSettings
     let services: ReviewServices
+    /// nil without that pass.
+    let runner: RunProgram?
 
-    var work: WorkKind { settings.asksModel ? .model : Self.declaration.work }
+    var work: WorkKind { settings.asksModel ? .model : runner == nil ? Self.declaration.work : .process }
 
     init(_ arguments: Arguments, _ services: ReviewServices) throws {
         self.services = services
         settings = try ReviewSettings(arguments, services.reviews)
+        runner = settings.passes.contains(.program) ? try RunProgram(arguments, services.processes) : nil
     }
 
     func intent(for input: StepInput) async throws -> Intent {
         let (settings, services) = (settings, services)
+        let program = input.event == .removed ? nil : try await ReviewProgram(runner, input)
         return try await services.files.run {
             if input.event == .removed {
                 return try Self.decideRemoval(input.file.absolute, root: input.file.root, input.files)
@@ -84,7 +93,8 @@ struct ReviewDraft: ExternalAction {
             let saved = ReviewWaiting.time(input.arrival, services.timeZone)
             if let move = try Self.decideMove(input, services, saved: saved) { return move }
             let intent = try Self.decide(
-                input.file.absolute, root: input.file.root, settings, services, input.files, saved: saved)
+                input.file.absolute, root: input.file.root, settings, services, input.files, program: program,
+                saved: saved)
             if intent.isNothing, let wait = Self.wait(of: intent, job: input.jobID, services) { throw wait.fault }
             return intent
         }
@@ -164,13 +174,15 @@ struct ReviewDraft: ExternalAction {
     // MARK: Deciding
 
     /// - Parameters:
-    ///   - models: what a model said about `content`; nil if none was asked yet.
+    ///   - program: the one to run.
+    ///   - models: what a model and the program said about `content`; nil if none was asked yet.
     ///   - proposals: answers to `[?]`; nil if nobody was asked yet.
     ///   - reply: of the editor that has the draft open; nil if it was not asked yet.
     ///   - saved: when the file was saved, in local time.
     static func decide(
         _ file: BytePath, root: BytePath, _ wanted: ReviewSettings, _ services: ReviewServices, _ held: HeldFiles,
-        models: ModelFindings? = nil, proposals: GivenProposals? = nil, reply: EditorReply? = nil, saved: String
+        program: ReviewProgram? = nil, models: ModelFindings? = nil, proposals: GivenProposals? = nil,
+        reply: EditorReply? = nil, saved: String
     ) throws -> Intent {
         guard let files = try reviewed(file, held) else {
             throw Fault(
@@ -213,7 +225,9 @@ struct ReviewDraft: ExternalAction {
         let unanswered = asked.keys.filter { given.byKey[$0] == nil }.count
         let question =
             models != nil || proposals != nil
-            ? nil : ReviewQuestion(draft, known.state, settings, reads: !isSidecar, asked: unanswered)
+            ? nil
+            : ReviewQuestion(
+                draft, known.state, settings, reads: !isSidecar, asked: unanswered, program: program)
         guard let question else {
             if let editor {
                 // With the model's answer, the editor's is asked for as well.

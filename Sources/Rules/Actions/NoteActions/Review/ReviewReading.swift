@@ -7,6 +7,8 @@ package struct ModelFindings: Sendable {
     package var suggestions: [Suggestion]?
     /// The parts of the draft that the advisors read; nil for all of it.
     package var parts: [Range<Int>]?
+    /// Those of the program; nil if that pass failed or was not requested.
+    package var program: [Suggestion]?
     /// nil if there was none.
     package var council: CouncilReport?
     package var reading = ReviewReading()

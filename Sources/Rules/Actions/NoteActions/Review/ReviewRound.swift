@@ -65,7 +65,7 @@ package struct ReviewRound: Sendable {
         if !isKnown {
             followAnswers(to: draft)
             review(draft, content, models: models)
-            state.isOwed = models?.isIncomplete ?? settings.asksModel
+            state.isOwed = models?.isIncomplete ?? settings.asksOthers
         }
         if hasAnswers { try apply(to: draft, mayWrite: mayWrite) }
         finish()
@@ -302,8 +302,7 @@ package struct ReviewRound: Sendable {
         _ draft: DraftText, _ content: ContentHash, previous: DraftText? = nil, models: ModelFindings? = nil
     ) {
         let muted = RuleAnswers.mutedRules(state.ruleAnswers)
-        let advice =
-            state.advice(models, on: draft, previous, asksAdvisors: settings.passes.contains(.advisors)) + added
+        let advice = state.advice(models, on: draft, previous, settings.passes) + added
         let before = new.count
         var seen: Set<String> = []
         let gate = advice.isEmpty ? nil : ProposalGate(draft)
@@ -364,7 +363,7 @@ package struct ReviewRound: Sendable {
     /// Stores remarks about the text as a whole, and drops those of passes that are no longer requested.
     private mutating func merge(_ models: ModelFindings?, _ draft: DraftText, _ content: ContentHash) {
         if !settings.passes.contains(.advisors) { state.read = nil }
-        guard settings.asksModel else {
+        guard settings.asksOthers else {
             (state.reading, state.council, state.answers) = (nil, nil, [])
             return
         }

@@ -1,3 +1,4 @@
+import FileActions
 import Platform
 import Rules
 
@@ -10,11 +11,14 @@ package struct ReviewServices: Sendable {
     let device: String
     /// For times that people read.
     let timeZone: Zone
+    /// For reviews by a program.
+    let processes: ProcessServices
 
     package init(
-        reviews: ReviewTools, files: BlockingPool, journal: EffectJournal, device: String, timeZone: Zone
+        reviews: ReviewTools, files: BlockingPool, journal: EffectJournal, device: String, timeZone: Zone,
+        processes: ProcessServices
     ) {
-        self.timeZone = timeZone
+        (self.timeZone, self.processes) = (timeZone, processes)
         self.reviews = reviews
         self.files = files
         self.journal = journal

@@ -11,6 +11,8 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
         case advisors
         /// The advisors' debate; asks a model.
         case council
+        /// What a program finds.
+        case program
     }
 
     package var passes: [Pass]
@@ -24,6 +26,8 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
     package var followsType: Bool?
     /// How far along the draft is, given to the advisors; nil if the writer has not said so.
     package var stage: DraftStage?
+    /// The program's command and surroundings, as the rule has them; nil without that pass.
+    package var program: String?
     /// Disabled rules.
     package var ignored: [String]
     /// Whether the rules of ``QuickPass/strictRules`` apply; nil in what an older version stored, as false.
@@ -48,12 +52,16 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
     /// Whether a pass needs a model.
     package var asksModel: Bool { passes.contains(.advisors) || passes.contains(.council) }
 
+    /// Whether a pass needs a model or another program, so that its findings come later than the decision to ask.
+    package var asksOthers: Bool { asksModel || passes.contains(.program) }
+
     package var hash: ContentHash {
         var parts = [
             passes.map(\.rawValue), advisors, ignored, ["\(longSentence)", "\(edition)"], [storyType ?? ""],
             [model ?? ""], strictStyle == true ? ["strict"] : [],
         ]
         if let stage { parts.append([stage.rawValue]) }
+        if let program { parts.append([program]) }
         return ContentHash(of: Array(parts.map { $0.joined(separator: ",") }.joined(separator: ";").utf8))
     }
 }

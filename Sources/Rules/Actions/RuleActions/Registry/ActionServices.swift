@@ -39,10 +39,11 @@ package struct ActionServices: Sendable {
         archives = ArchiveServices(placing: self.files, program: unpacker)
         self.comics = ComicServices(comics: comics, vaults: vaults, placing: self.files)
         media = MediaServices(placing: self.files, program: reader, unpacker: unpacker)
-        self.reviews = ReviewServices(
-            reviews: reviews, files: files, journal: journal, device: device, timeZone: timeZone)
         processes = ProcessServices(
             run: run, notify: notify, placing: self.files, folders: programFolders)
+        self.reviews = ReviewServices(
+            reviews: reviews, files: files, journal: journal, device: device, timeZone: timeZone,
+            processes: processes)
         self.publishing = publishing ?? PublishServices(outbox: Outbox(ledger: journal.ledger), targets: [])
     }
 }
