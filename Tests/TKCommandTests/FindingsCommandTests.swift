@@ -77,4 +77,21 @@ import Testing
         #expect(more.output.hasPrefix("draft.md: 3 findings added"), "\(more)")
         #expect(try tk.read("draft.review.md").contains("bob · "))
     }
+
+    @Test("Pipe --apply refuses what the gate refuses, says why, and applies the rest") func applying() throws {
+        let tk = try CommandFixture(try ProposalTests.stub())
+        try tk.write("clean.md", ProposalTests.draft)
+        let result = try tk.tk(["pipe", "--apply", "clean.md"])
+        #expect(result.status == 1, "\(result.errors)")
+        #expect(
+            result.errors.contains(
+                "tk: clean.md:9:1: refused: the proposal for “rm --utilize /tmp/x” would change code"))
+        #expect(result.errors.contains("would change the front matter"))
+        #expect(
+            try tk.read("clean.md")
+                == ProposalTests.draft.replacing("in order to clean", with: "to clean")
+                .replacing("See [the", with: "Read [the"))
+        try tk.write("plain.md", "We met in order to talk.\n")
+        #expect(try tk.tk(["pipe", "--apply", "--quick", "plain.md"]).status == 0)
+    }
 }

@@ -53,7 +53,27 @@ struct Pipe: AsyncParsableCommand {
                 let left = reviewed.suggestions.count - result.appliedCount
                 Terminal.note("tk: \(draft.name): \(result.appliedCount) applied, \(left) left (see `tk suggest`)")
             }
-            if reviewed.isUnanswered || reviewed.isOutOfTime { throw ExitCode(1) }
+            let isRefused = apply && tellRefusals(reviewed, result)
+            if reviewed.isUnanswered || reviewed.isOutOfTime || isRefused { throw ExitCode(1) }
         }
+    }
+
+    /// Names the changes that the gate has refused, on standard error.
+    ///
+    /// - Returns: whether there are any.
+    private func tellRefusals(_ reviewed: ReviewedDraft, _ result: SuggestionApplier.Result) -> Bool {
+        var refused = reviewed.suggestions.map(\.suggestion).compactMap { suggestion in
+            ProposalGate.objection(in: suggestion).map { (suggestion, $0) }
+        }
+        for report in result.reports {
+            if case .refused(let what) = report.outcome { refused.append((report.suggestion, what)) }
+        }
+        for (suggestion, what) in refused {
+            let place = "\(suggestion.anchor.line):\(reviewed.draft.column(at: suggestion.anchor.start))"
+            let words = Printable.line(suggestion.originalText)
+            Terminal.note(
+                "tk: \(reviewed.name):\(place): refused: the proposal for “\(words.prefix(60))” would change \(what)")
+        }
+        return !refused.isEmpty
     }
 }

@@ -77,8 +77,19 @@ public struct ProposalGate: Sendable {
         remark.hasReplacement = false
         remark.suggestedText = ""
         let reason = suggestion.reasoning.isEmpty ? "" : suggestion.reasoning + " "
-        remark.reasoning = reason + "(The wording is left out: it would change \(objection).)"
+        remark.reasoning = reason + Self.leftOut + objection + Self.end
         return remark
+    }
+
+    private static let leftOut = "(The wording is left out: it would change "
+    private static let end = ".)"
+
+    /// What the wording would have changed that ``admitted(_:)`` has left out of a suggestion; nil if it has not.
+    package static func objection(in suggestion: Suggestion) -> String? {
+        guard !suggestion.hasReplacement, suggestion.reasoning.hasSuffix(end),
+            let start = suggestion.reasoning.ranges(of: leftOut).last
+        else { return nil }
+        return String(suggestion.reasoning[start.upperBound...].dropLast(end.count))
     }
 
     // MARK: Words in place of words
