@@ -94,4 +94,23 @@ import Testing
         try tk.write("plain.md", "We met in order to talk.\n")
         #expect(try tk.tk(["pipe", "--apply", "--quick", "plain.md"]).status == 0)
     }
+
+    @Test("On a terminal findings are shown as they arrive, each once") func arriving() async throws {
+        let stub = try MessagesStub()
+        let tk = try CommandFixture(stub)
+        try tk.write("draft.md", sampleDraft)
+        stub.fail(.stream([], ending: .held), times: 1)
+        let talk = try Conversation(tk, ["suggest", "draft.md"], onTerminal: true)
+        defer { talk.breaksOff() }
+        try await talk.hears("was was")
+        let whole = try Conversation(tk, ["suggest", "draft.md"], onTerminal: true).ends()
+        for words in ["was was", "- utilized", "+ used", "Say which data."] {
+            #expect(whole.output.components(separatedBy: words).count == 2, "\(words) in \(whole.output)")
+        }
+        let quick = try #require(whole.output.range(of: "was was"))
+        let advice = try #require(whole.output.range(of: "Say which data."))
+        #expect(quick.lowerBound < advice.lowerBound && whole.output.contains(/draft\.md.*: \d suggestions/))
+        let file = try tk.tk(["suggest", "draft.md"]).output
+        #expect(file.hasPrefix("draft.md: ") && file.components(separatedBy: "draft.md").count == 2, "\(file)")
+    }
 }

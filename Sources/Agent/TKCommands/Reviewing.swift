@@ -13,7 +13,7 @@ struct Reviewing: Sendable {
     private let strictRules: Set<String>
     private let engine: SuggestionEngine?
     private let options: ReviewOptions
-    private let filter: SuggestionFilter
+    let filter: SuggestionFilter
     private let lines: LineSelection?
     private let isVerbose: Bool
     /// Per draft.
@@ -115,8 +115,12 @@ struct Reviewing: Sendable {
     /// Reviews a draft. If no advisor answers, the result contains only the quick pass, and ``ReviewedDraft/failures``
     /// says why. After a failure of the service, further drafts are not sent to it.
     ///
+    /// - Parameter arrived: called with the findings of each pass and call as soon as they are there; only if a model is
+    ///   asked, and by any thread.
     /// - Throws: with `--no-quick`, `LLMError` if no advisor answered, `Fault` if the budget is used up.
-    func review(_ given: Draft) async throws -> ReviewedDraft {
+    func review(
+        _ given: Draft, arrived: (@Sendable ([Suggestion]) -> Void)? = nil
+    ) async throws -> ReviewedDraft {
         let name = given.name
         let draft = given.content
         let selection = try lines.map { try $0.range(in: draft, name) }
@@ -133,7 +137,9 @@ struct Reviewing: Sendable {
             var options = options
             options.selection = selection
             let limit = TimeLimit(timeout)
-            let limited = SuggestionEngine(model: engine.model.within(limit), prompts: engine.prompts)
+            var limited = SuggestionEngine(model: engine.model.within(limit), prompts: engine.prompts)
+            limited.arrived = arrived
+            arrived?(found)
             do {
                 found += try await ask(limited, options, &reviewed)
                 reviewed.isOutOfTime = limit.hasPassed

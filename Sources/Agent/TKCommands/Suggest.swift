@@ -83,14 +83,19 @@ struct Suggest: AsyncParsableCommand {
                 reviewing.setting, style: Terminal.style, version: ProgramVersion.number)
             var reviewed: [ReviewedDraft] = []
             var hasFailed = !problems.isEmpty
-            try await all(drafts, reviewing) { draft, result in
+            let streams = streams(drafts, reviewing)
+            try await all(drafts, reviewing, streams) { draft, result in
                 switch result {
                 case .success(let all):
                     let found = known?.news(in: all) ?? all
                     reviewing.report(found)
                     reviewed.append(found)
                     if found.isUnanswered || found.isOutOfTime { hasFailed = true }
-                    if !interactive { Terminal.write(formatter.piece(found)) }
+                    if let stream = streams[draft.name] {
+                        stream.finish(found)
+                    } else if !interactive {
+                        Terminal.write(formatter.piece(found))
+                    }
                 case .failure(let error):
                     hasFailed = true
                     Terminal.note("tk: \(draft.name): \(explain(error))")
@@ -106,12 +111,25 @@ struct Suggest: AsyncParsableCommand {
         }
     }
 
+    /// For a person who waits for advisors: shows the findings of each draft as they arrive. Empty if the output is for
+    /// programs, or if only all findings together tell which ones are shown.
+    private func streams(_ drafts: [Draft], _ reviewing: Reviewing) -> [String: FindingStream] {
+        guard chosenFormat == .text, Terminal.isTerminal(STDOUT_FILENO), !interactive, baseline == nil, !parallel,
+            reviewing.filter.maximum == nil
+        else { return [:] }
+        let formatter = TextFormatter(setting: reviewing.setting, style: Terminal.style)
+        return Dictionary(
+            drafts.map { ($0.name, FindingStream($0, formatter, reviewing.filter)) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
     /// Passes on the results in the order of the files, each as soon as it and all before it are done.
     private func all(
-        _ drafts: [Draft], _ reviewing: Reviewing, _ body: (Draft, Result<ReviewedDraft, any Error>) throws -> Void
+        _ drafts: [Draft], _ reviewing: Reviewing, _ streams: [String: FindingStream],
+        _ body: (Draft, Result<ReviewedDraft, any Error>) throws -> Void
     ) async throws {
         guard parallel else {
-            for draft in drafts { try body(draft, await Self.result(draft, reviewing)) }
+            for draft in drafts { try body(draft, await Self.result(draft, reviewing, streams[draft.name])) }
             return
         }
         try await withThrowingTaskGroup(of: (Int, Result<ReviewedDraft, any Error>).self) { group in
@@ -135,9 +153,11 @@ struct Suggest: AsyncParsableCommand {
         }
     }
 
-    private static func result(_ draft: Draft, _ reviewing: Reviewing) async -> Result<ReviewedDraft, any Error> {
+    private static func result(
+        _ draft: Draft, _ reviewing: Reviewing, _ stream: FindingStream? = nil
+    ) async -> Result<ReviewedDraft, any Error> {
         do {
-            return .success(try await reviewing.review(draft))
+            return .success(try await reviewing.review(draft, arrived: stream?.sink))
         } catch {
             return .failure(error)
         }

@@ -11,8 +11,19 @@ package struct TextFormatter: OutputFormatter {
     package func piece(_ draft: ReviewedDraft) -> String {
         var lines = [heading(draft)]
         for entry in draft.suggestions { lines += block(entry, draft) }
-        for thread in draft.discussions { lines += discussion(thread, draft) }
-        return lines.joined(separator: "\n") + "\n\n"
+        return (lines + discussions(draft)).joined(separator: "\n") + "\n\n"
+    }
+
+    /// The first line of a draft whose suggestions follow as they arrive.
+    package func opening(_ name: String) -> String { style.bold(Printable.line(name)) + ":" }
+
+    /// What follows when all have arrived.
+    package func closing(_ draft: ReviewedDraft) -> String {
+        (discussions(draft) + ["", heading(draft)]).joined(separator: "\n") + "\n\n"
+    }
+
+    private func discussions(_ draft: ReviewedDraft) -> [String] {
+        draft.discussions.flatMap { discussion($0, draft) }
     }
 
     package func end(_ drafts: [ReviewedDraft]) -> String {

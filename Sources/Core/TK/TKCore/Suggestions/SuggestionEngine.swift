@@ -10,6 +10,9 @@ public struct SuggestionEngine: Sendable {
     public let model: ModelAccess
     /// Builds the prompts.
     public let prompts: PromptEngine
+    /// Called with the suggestions of each call when it returns, by any thread: for a person who waits. The result has
+    /// them too.
+    package var arrived: (@Sendable ([Suggestion]) -> Void)?
 
     /// An engine for this model.
     public init(model: ModelAccess, prompts: PromptEngine) {
@@ -215,6 +218,7 @@ public struct SuggestionEngine: Sendable {
             draft: draft, mask: mask, piece: job.piece, boundary: boundary, options: job.options)
         part.suggestions = resolver.suggestions(
             from: read.items, advisor: ids.count == 1 ? job.options.advisors.first : nil, dropped: &part.dropped)
+        arrived?(part.suggestions)
         return part
     }
 
