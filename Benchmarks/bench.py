@@ -11,6 +11,7 @@ import comics
 import dots
 import due
 import growth
+import lsp
 import measure
 import ron
 import start
@@ -76,6 +77,7 @@ BENCHMARKS = {
     **dots.BENCHMARKS,
     **ron.BENCHMARKS,
     **tk.BENCHMARKS,
+    **lsp.BENCHMARKS,
 }
 
 

@@ -47,16 +47,7 @@ class Prose:
         return place
 
     def text(self, name, paragraphs, words):
-        """A Markdown file of the first `words` words of some paragraphs; returns it and how many it has."""
-        target = self.folder / f"{name}-{words}.md"
-        taken, count = [], 0
-        for paragraph in paragraphs():
-            if count >= words:
-                break
-            taken.append(paragraph)
-            count += len(paragraph.split())
-        target.write_text("\n\n".join(taken) + "\n", encoding="utf-8")
-        return target, count
+        return write(self.folder / f"{name}-{words}.md", paragraphs, words)
 
     def quick(self, file):
         return [self.tk, "suggest", file, "--quick", "--json"]
@@ -65,6 +56,18 @@ class Prose:
         """How much a linter says; fails where it says nothing that can be read."""
         printed = subprocess.run(command, env=self.environment, capture_output=True).stdout
         return FINDINGS[name](json.loads(printed))
+
+
+def write(target, paragraphs, words):
+    """Makes a Markdown file of the first `words` words of some paragraphs; returns it and how many it has."""
+    taken, count = [], 0
+    for paragraph in paragraphs():
+        if count >= words:
+            break
+        taken.append(paragraph)
+        count += len(paragraph.split())
+    target.write_text("\n\n".join(taken) + "\n", encoding="utf-8")
+    return target, count
 
 
 def handbook():
