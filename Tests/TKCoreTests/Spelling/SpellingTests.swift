@@ -45,6 +45,7 @@ struct SpellingTests {
             ("It xqzvw and xqzvw and xqzvw.", ["xqzvw"]),
             ("We re\u{AD}cieve it.", ["re\u{AD}cieve -> receive"]),
             ("| a | b |\n|---|---|\n| we recieve | it |", ["recieve -> receive"]),
+            ("- We recieve\n- it again\n\n## They recieve\n\nIt all.", ["recieve -> receive", "recieve -> receive"]),
             // Correct.
             ("We don’t, can't and won't; it’s the house’s door and James' dog at o'clock.", []),
             ("The cafe\u{301} is of\u{AD}fi\u{AD}cial, and the o\u{FB03}ce too.", []),

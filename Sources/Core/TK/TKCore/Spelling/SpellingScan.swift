@@ -129,10 +129,13 @@ struct SpellingScan {
 
     /// Whether marks or code touch the word, as in `code`s or *un*known: then it is only a part.
     private func isPart(_ range: Range<Int>) -> Bool {
+        func isEnd(_ index: Int) -> Bool { draft.scalars[index] == "\n" || draft.scalars[index] == "\r" }
         func isJoined(_ index: Int, _ step: Int) -> Bool {
             var index = index
-            while draft.scalars.indices.contains(index), mask.kind(at: index) == .markup { index += step }
-            guard draft.scalars.indices.contains(index) else { return false }
+            while draft.scalars.indices.contains(index), mask.kind(at: index) == .markup, !isEnd(index) {
+                index += step
+            }
+            guard draft.scalars.indices.contains(index), !isEnd(index) else { return false }
             let scalar = draft.scalars[index]
             if mask.kind(at: index) == .structure { return false }
             return mask.kind(at: index).isKept
