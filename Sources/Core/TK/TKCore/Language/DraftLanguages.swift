@@ -4,9 +4,9 @@ struct DraftLanguages {
     private let scalars: [Unicode.Scalar]
     private let lexicon: QuickLexicon
     /// As stated by the author.
-    private let stated: String?
+    let stated: String?
     /// The whole draft's language.
-    private let usual: String
+    let usual: String
 
     /// The number of Unicode scalars examined to detect the language of the whole draft.
     private static let sample = 20_000

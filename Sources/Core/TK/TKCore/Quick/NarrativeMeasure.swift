@@ -17,6 +17,13 @@ struct NarrativeMeasure {
         }
     }
 
+    mutating func add(_ other: NarrativeMeasure) {
+        words += other.words
+        people += other.people
+        tellers += other.tellers
+        past += other.past
+    }
+
     /// A few sentences are not conclusive.
     private static let minimum = 300
 

@@ -73,14 +73,36 @@ public struct QuickPass: Sendable {
     public func suggestions(
         for draft: DraftText, mask: DraftMask? = nil, settings: Settings = Settings()
     ) -> [Suggestion] {
-        let mask = mask ?? DraftMask(draft)
+        read(draft, mask ?? DraftMask(draft), settings, since: nil).suggestions
+    }
+
+    /// The same findings, of a draft whose earlier version may be known: only changed blocks are read.
+    ///
+    /// - Parameter memory: holds this version afterwards.
+    package func suggestions(for draft: DraftText, settings: Settings, memory: QuickMemory) -> [Suggestion] {
+        let found = read(draft, DraftMask(draft), settings, since: memory.latest)
+        memory.latest = found.reading
+        return found.suggestions
+    }
+
+    private func read(
+        _ draft: DraftText, _ mask: DraftMask, _ settings: Settings, since earlier: QuickReading?
+    ) -> (suggestions: [Suggestion], reading: QuickReading) {
         let languages = DraftLanguages(draft, mask, lexicon)
         let speller = settings.ignoredRules.contains(Self.spellingRule) ? nil : spelling
+        let words = speller.map { SpellingScan(draft, mask, $0, words: settings.knownWords) }
+        let circumstances = QuickReading.Circumstances(
+            syntax: draft.syntax, roles: settings.roles, longSentence: settings.longSentence,
+            statedLanguage: languages.stated, usualLanguage: languages.usual, checksSpelling: words != nil,
+            region: words?.region)
         var scan = QuickScan(
-            draft, lexicon: lexicon, settings: settings, blocks: mask.blocks, languages: languages,
-            spelling: speller.map { SpellingScan(draft, mask, $0, words: settings.knownWords) })
-        mask.scalars.withUnsafeBufferPointer { scan.run($0) }
+            draft, lexicon: lexicon, settings: settings, blocks: mask.blocks, languages: languages, spelling: words)
+        let kept = earlier.flatMap { KeptBlocks(of: $0, in: draft, mask, circumstances) }
+        let findings = mask.scalars.withUnsafeBufferPointer { scan.run($0, kept: kept) }
         var report = QuickReport(draft: draft, mask: mask, lexicon: lexicon)
-        return report.suggestions(from: scan.findings, settings: settings)
+        return (
+            report.suggestions(from: findings, settings: settings),
+            QuickReading(circumstances: circumstances, draft: draft, mask: mask, blocks: scan.readings)
+        )
     }
 }

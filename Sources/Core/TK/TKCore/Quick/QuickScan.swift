@@ -37,7 +37,15 @@ struct QuickScan {
     private let languages: DraftLanguages
     /// Nil: spelling is not checked.
     private var spelling: SpellingScan?
+    /// Of the blocks so far.
+    private(set) var readings: [BlockReading] = []
+
+    // What the current block's reading found.
     var findings: [Finding] = []
+    var sentenceCount = 0
+    /// Sentences with a passive.
+    var passiveCount = 0
+    var firstPassive: Range<Int>?
 
     // The current block's language.
     var language = QuickLexicon.english
@@ -46,11 +54,6 @@ struct QuickScan {
     /// The current block is verse.
     private(set) var isVerse = false
 
-    private var narrative = NarrativeMeasure()
-    var sentenceCount = 0
-    /// Sentences with a passive.
-    var passiveCount = 0
-    var firstPassive: Range<Int>?
     private let isActive: [Bool]
     /// For each rule, the token up to which a longer phrase suppresses its findings.
     private var allowedUntil: [Int]
@@ -69,30 +72,57 @@ struct QuickScan {
         lastOf = allowedUntil
     }
 
-    mutating func run(_ text: UnsafeBufferPointer<Unicode.Scalar>) {
+    /// - Parameter kept: readings of an earlier version, which are not made again.
+    mutating func run(_ text: UnsafeBufferPointer<Unicode.Scalar>, kept: KeptBlocks?) -> [Finding] {
         for block in blocks {
-            prose.read(text, block.range, lexicon)
-            speech.read(text, block.range)
-            isVerse = BlockLines(text, block.range).isVerse
-            language = languages.language(of: block.range, prose.tokens)
-            spelling?.read(text, block, language, prose, speech)
-            if language == QuickLexicon.english { narrative.add(prose.tokens, lexicon) }
-            findPhrases(text)
-            if lexicon.knowsRepetitions(in: language) { findRepeatedWords(text, block) }
-            if block.kind == .paragraph {
-                if language == QuickLexicon.english { findPassives(text) }
-                findLongSentences(text, block)
+            if let known = kept?.reading(of: block) {
+                readings.append(known)
+            } else {
+                let new = read(block, text)
+                readings.append(new)
             }
         }
-        findings += spelling?.findings() ?? []
-        if narrative.isNarrative { findings.removeAll { !$0.isForNarrative } }
-        let isDense =
-            passiveCount >= lexicon.passive.minimumPassives
-            && Double(passiveCount) >= lexicon.passive.densityPerSentence * Double(sentenceCount)
-        if isDense, let firstPassive {
-            findings.append(
-                Finding(rule: .passiveDensity, range: firstPassive, detail: "\(passiveCount) of \(sentenceCount)"))
+        return conclusion()
+    }
+
+    /// Everything that this depends on is in ``KeptBlocks/reach(of:)`` or in ``QuickReading/Circumstances``.
+    private mutating func read(_ block: DraftMask.Block, _ text: UnsafeBufferPointer<Unicode.Scalar>) -> BlockReading {
+        var reading = BlockReading()
+        findings = []
+        (sentenceCount, passiveCount, firstPassive) = (0, 0, nil)
+        prose.read(text, block.range, lexicon)
+        speech.read(text, block.range)
+        isVerse = BlockLines(text, block.range).isVerse
+        language = languages.language(of: block.range, prose.tokens)
+        reading.spelling = spelling?.read(text, block, language, prose, speech)
+        if language == QuickLexicon.english { reading.narrative.add(prose.tokens, lexicon) }
+        findPhrases(text)
+        if lexicon.knowsRepetitions(in: language) { findRepeatedWords(text, block) }
+        if block.kind == .paragraph {
+            if language == QuickLexicon.english { findPassives(text) }
+            findLongSentences(text, block)
         }
+        reading.findings = findings
+        (reading.sentences, reading.passives, reading.firstPassive) = (sentenceCount, passiveCount, firstPassive)
+        return reading
+    }
+
+    /// What the blocks' readings mean together.
+    private mutating func conclusion() -> [Finding] {
+        var found = readings.flatMap(\.findings)
+        found += spelling?.findings(in: readings.compactMap(\.spelling)) ?? []
+        var narrative = NarrativeMeasure()
+        for reading in readings { narrative.add(reading.narrative) }
+        if narrative.isNarrative { found.removeAll { !$0.isForNarrative } }
+        let sentences = readings.reduce(0) { $0 + $1.sentences }
+        let passives = readings.reduce(0) { $0 + $1.passives }
+        let isDense =
+            passives >= lexicon.passive.minimumPassives
+            && Double(passives) >= lexicon.passive.densityPerSentence * Double(sentences)
+        if isDense, let first = readings.lazy.compactMap(\.firstPassive).first {
+            found.append(Finding(rule: .passiveDensity, range: first, detail: "\(passives) of \(sentences)"))
+        }
+        return found
     }
 
     // MARK: Phrases

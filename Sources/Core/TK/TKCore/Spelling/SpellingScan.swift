@@ -2,7 +2,20 @@ import Foundation
 
 /// Collects the words of a draft that no dictionary knows. Names, code and other people's words are left alone.
 struct SpellingScan {
-    private struct Place {
+    /// What a block says about words.
+    struct Words: Sendable {
+        fileprivate let language: String
+        fileprivate let count: Int
+        /// In lower case: names, and words that are parts of technical ones.
+        fileprivate var known: [String] = []
+        fileprivate var unknown: [Place] = []
+
+        mutating func shift(by distance: Int) {
+            for index in unknown.indices { unknown[index].range = unknown[index].range.shifted(by: distance) }
+        }
+    }
+
+    fileprivate struct Place: Sendable {
         var word: String
         var range: Range<Int>
         var language: String
@@ -13,14 +26,13 @@ struct SpellingScan {
     private let draft: DraftText
     private let mask: DraftMask
     private let spelling: Spelling
-    private let region: String?
+    let region: String?
     private var checkers: [String: LanguageChecker?] = [:]
-    /// By language.
-    private var wordCounts: [String: Int] = [:]
     /// By language and word.
     private var verdicts: [String: [String: Bool]] = [:]
+    /// Of the current block.
     private var unknown: [Place] = []
-    /// In lower case: names, and words that are parts of technical ones.
+    /// In lower case, in the whole draft.
     private var known: Set<String>
 
     /// From this many times on, an unknown word is reported once: it is a term, or the author's own spelling.
@@ -40,9 +52,10 @@ struct SpellingScan {
     mutating func read(
         _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: DraftMask.Block, _ language: String,
         _ prose: ProseTokens, _ speech: QuotedSpeech
-    ) {
-        wordCounts[language, default: 0] += prose.tokens.count
-        guard language != LanguageTable.unknown, let checker = checker(language) else { return }
+    ) -> Words {
+        var words = Words(language: language, count: prose.tokens.count)
+        unknown = []
+        guard let checker = checker(language) else { return words }
         let starts = Set(prose.sentences.map(\.tokens.lowerBound))
         var index = 0
         while index < prose.tokens.count {
@@ -63,12 +76,12 @@ struct SpellingScan {
             let word = Self.plain(text[start..<end])
             let isCapitalised = text[start].properties.isUppercase
             if isTechnical || Self.hasInnerCapital(word) {
-                known.formUnion(PlainWords.of(word))
+                words.known += PlainWords.of(word)
                 continue
             }
             let startsSentence = starts.contains(first) && block.kind == .paragraph
             if isCapitalised, !startsSentence {
-                if block.kind == .paragraph { known.insert(word.lowercased()) }
+                if block.kind == .paragraph { words.known.append(word.lowercased()) }
                 continue
             }
             let endsSentence = index == prose.tokens.count || starts.contains(index)
@@ -78,9 +91,12 @@ struct SpellingScan {
             else { continue }
             check(word, start..<end, text, checker, isCapitalised: isCapitalised)
         }
+        words.unknown = unknown
+        return words
     }
 
     private mutating func checker(_ language: String) -> LanguageChecker? {
+        if language == LanguageTable.unknown { return nil }
         if let known = checkers[language] { return known }
         let found = spelling.checker(language, region: region)
         checkers[language] = .some(found)
@@ -147,29 +163,35 @@ struct SpellingScan {
     // MARK: Telling
 
     /// What was found, by position. Also notes a missing dictionary for the language of most words.
-    func findings() -> [QuickScan.Finding] {
-        let usual = wordCounts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
-        if let usual, let checker = checkers[usual], checker == nil {
+    mutating func findings(in blocks: [Words]) -> [QuickScan.Finding] {
+        var counts: [String: Int] = [:]
+        for block in blocks {
+            counts[block.language, default: 0] += block.count
+            known.formUnion(block.known)
+        }
+        let usual = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+        if let usual, usual != LanguageTable.unknown, checker(usual) == nil {
             spelling.noteMissing(usual, region: region)
         }
+        let unknown = blocks.flatMap(\.unknown)
         let code = unknown.isEmpty ? [] : codeWords()
         let places = unknown.filter { place in
             let lower = place.word.lowercased()
             let stem = String(lower.prefix { $0 != "'" })
             return ![lower, stem].contains { known.contains($0) || code.contains($0) }
         }
-        let counts = places.reduce(into: [String: Int]()) { $0[$1.word.lowercased(), default: 0] += 1 }
+        let times = places.reduce(into: [String: Int]()) { $0[$1.word.lowercased(), default: 0] += 1 }
         var seen: Set<String> = []
         var proposed = 0
         return places.compactMap { place in
             let key = place.word.lowercased()
-            let count = counts[key] ?? 1
+            let count = times[key] ?? 1
             let isFirst = seen.insert(key).inserted
             if !isFirst, count >= Self.often { return nil }
             if isFirst { proposed += 1 }
             let proposals =
                 proposed <= Self.mostProposals
-                ? checkers[place.language].flatMap { $0 }?.proposals(place.isCapitalised ? key : place.word) ?? [] : []
+                ? checker(place.language)?.proposals(place.isCapitalised ? key : place.word) ?? [] : []
             let right = proposals.first.flatMap { isSlip(key, for: $0.lowercased()) ? $0 : nil }
             // Else it is more likely a name.
             if place.isCapitalised, right == nil { return nil }

@@ -61,7 +61,8 @@ public struct DraftMask: Sendable {
     public let blocks: [Block]
     /// From `<!-- tk: off -->`, `<!-- tk: on -->` and `<!-- tk: ignore RULE -->`.
     public let exemptions: [Exemption]
-    private let kinds: [Kind]
+    /// The kind of each scalar.
+    let kinds: [Kind]
     /// The text without a rule, by the rule; by nil where none applies. In order, without overlaps.
     private let exempted: [String?: [Range<Int>]]
     /// The lines of the document's top-level blocks, counted from 0; empty if the syntax has no such blocks.
