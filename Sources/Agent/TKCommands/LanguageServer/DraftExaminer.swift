@@ -57,7 +57,7 @@ struct DraftExaminer: Sendable {
                 roles: settings.advisors, ignoredRules: rules.union(muted).union(settings.ignored),
                 longSentence: settings.longSentence)
             pass.knownWords = words
-            return quick.suggestions(for: draft, settings: pass)
+            return quick.suggestions(for: draft, settings: pass, memory: open.memory)
         }
     }
 

@@ -10,6 +10,8 @@ struct OpenDraft: Sendable {
     let path: BytePath?
     var version: Int
     var text: EditedText
+    /// Of its latest text, so that only changed blocks are read.
+    let memory = QuickMemory()
     /// What the last examination found; nil before the first.
     var view: DraftView?
     /// The latest reviewed state, also with answers that no file holds yet.
