@@ -150,8 +150,13 @@ actor LanguageServer {
             await tellAgent()
             await connection.notify("textDocument/publishDiagnostics", ["uri": .string(uri), "diagnostics": []])
         case "workspace/didChangeConfiguration":
-            try await configure(parameters["settings"]?["tk"] ?? parameters["settings"])
-            examineAll()
+            // Clients that are asked for their settings send none here.
+            if case .object? = parameters["settings"] {
+                try await configure(parameters["settings"]?["tk"] ?? parameters["settings"])
+                examineAll()
+            } else {
+                Task { await self.askForSettings() }
+            }
         case "workspace/didChangeWatchedFiles":
             // Reviews that changed on disk are read again.
             examineAll()
@@ -175,19 +180,25 @@ actor LanguageServer {
     }
 
     private func introduce() async {
+        var wanted: [JSON] = []
         if client.watchesFiles {
             let watchers: JSON = [["globPattern": "**/.tk/reviews/*.json"]]
-            _ = await connection.request(
-                "client/registerCapability",
-                [
-                    "registrations": [
-                        [
-                            "id": "reviews", "method": "workspace/didChangeWatchedFiles",
-                            "registerOptions": ["watchers": watchers],
-                        ]
-                    ]
-                ])
+            wanted.append([
+                "id": "reviews", "method": "workspace/didChangeWatchedFiles", "registerOptions": ["watchers": watchers],
+            ])
         }
+        if client.tellsOfConfiguration {
+            wanted.append([
+                "id": "settings", "method": "workspace/didChangeConfiguration", "registerOptions": ["section": "tk"],
+            ])
+        }
+        if !wanted.isEmpty {
+            _ = await connection.request("client/registerCapability", ["registrations": .array(wanted)])
+        }
+        await askForSettings()
+    }
+
+    private func askForSettings() async {
         guard client.hasConfiguration else { return }
         let found = await connection.request("workspace/configuration", ["items": [["section": "tk"]]])
         if case .success(let settings)? = found, let mine = settings.elements.first, case .object = mine {

@@ -11,6 +11,7 @@ enum ServerAbilities {
                 "diagnosticProvider": [
                     "identifier": "tk", "interFileDependencies": false, "workspaceDiagnostics": false,
                 ],
+                "workspace": ["workspaceFolders": ["supported": true, "changeNotifications": true]],
                 "codeActionProvider": ["codeActionKinds": ["quickfix"]],
                 "hoverProvider": true,
                 "codeLensProvider": ["resolveProvider": false],

@@ -48,6 +48,7 @@ struct ClientAbilities: Sendable {
     var showsProgress = false
     var showsDocuments = false
     var hasConfiguration = false
+    var tellsOfConfiguration = false
     var watchesFiles = false
     var refreshesDiagnostics = false
     var refreshesLenses = false
@@ -61,6 +62,7 @@ struct ClientAbilities: Sendable {
         showsProgress = window?["workDoneProgress"]?.bool ?? false
         showsDocuments = window?["showDocument"]?["support"]?.bool ?? false
         hasConfiguration = workspace?["configuration"]?.bool ?? false
+        tellsOfConfiguration = workspace?["didChangeConfiguration"]?["dynamicRegistration"]?.bool ?? false
         watchesFiles = workspace?["didChangeWatchedFiles"]?["dynamicRegistration"]?.bool ?? false
         refreshesDiagnostics = workspace?["diagnostics"]?["refreshSupport"]?.bool ?? false
         refreshesLenses = workspace?["codeLens"]?["refreshSupport"]?.bool ?? false
