@@ -13,6 +13,8 @@ struct DraftExaminer: Sendable {
     var settings = ReviewSettings(passes: ReviewSettings.Pass.allCases)
     /// Muted by the user's answers in all drafts.
     var muted: Set<String> = []
+    /// nil if they are not installed.
+    var pages: RulePages?
 
     /// An examined version, and what the draft's review on disk was at the time.
     struct Examined: Sendable {

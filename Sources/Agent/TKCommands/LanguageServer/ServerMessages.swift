@@ -46,6 +46,7 @@ extension JSON {
 struct ClientAbilities: Sendable {
     var encoding = PositionEncoding.utf16
     var showsProgress = false
+    var linksRules = false
     var showsDocuments = false
     var hasConfiguration = false
     var tellsOfConfiguration = false
@@ -59,6 +60,8 @@ struct ClientAbilities: Sendable {
         let (general, window, workspace) = (json?["general"], json?["window"], json?["workspace"])
         let encodings = general?["positionEncodings"]?.elements.compactMap(\.text) ?? []
         if encodings.contains(PositionEncoding.utf8.rawValue) { encoding = .utf8 }
+        let diagnostics = json?["textDocument"]?["publishDiagnostics"]
+        linksRules = diagnostics?["codeDescriptionSupport"]?.bool ?? false
         showsProgress = window?["workDoneProgress"]?.bool ?? false
         showsDocuments = window?["showDocument"]?["support"]?.bool ?? false
         hasConfiguration = workspace?["configuration"]?.bool ?? false

@@ -55,6 +55,7 @@ extension Wiring {
     func examiner() throws -> DraftExaminer {
         let configuration = try configuration(try models()).effective()
         var examiner = DraftExaminer(quick: try quickPass(), words: WordFile(home: home))
+        examiner.pages = try RulePages(resources, examiner.quick)
         examiner.settings.ignored = configuration.ignoredRules.sorted()
         examiner.settings.advisors = [configuration.role]
         examiner.muted = mutedRules()

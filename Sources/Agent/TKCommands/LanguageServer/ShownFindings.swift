@@ -24,13 +24,17 @@ extension LanguageServer {
 
     func diagnostic(_ finding: ReviewFinding, in view: DraftView) -> JSON {
         let suggestion = finding.suggestion
-        return [
-            "range": view.draft.range(view.range(of: finding), client.encoding).json,
-            "severity": .integer(Self.severity(suggestion)), "source": "tk",
-            "code": .string(suggestion.rule ?? suggestion.advisorID),
-            "message": .string(Printable.text(finding.note ?? suggestion.reasoning)),
-            "data": ["key": .string(finding.key)],
+        var members: [(String, JSON)] = [
+            ("range", view.draft.range(view.range(of: finding), client.encoding).json),
+            ("severity", .integer(Self.severity(suggestion))), ("source", "tk"),
+            ("code", .string(suggestion.rule ?? suggestion.advisorID)),
+            ("message", .string(Printable.text(finding.note ?? suggestion.reasoning))),
+            ("data", ["key": .string(finding.key)]),
         ]
+        if client.linksRules, let address = suggestion.rule.flatMap({ examiner.pages?.address(of: $0) }) {
+            members.append(("codeDescription", ["href": .string(address)]))
+        }
+        return .object(members)
     }
 
     /// Mistakes are warnings, matters of taste are information, and the least important ones hints.
