@@ -31,6 +31,9 @@ struct Reviewing: Sendable {
     /// Adapts accepted suggestions to text that has changed in the meantime; nil without a model.
     var merger: DriftMerger? { engine.map { DriftMerger(model: $0.model, prompts: $0.prompts) } }
 
+    /// How many calls the service takes at a time.
+    var concurrency: Int { engine?.model.concurrency ?? 1 }
+
     /// Sets up advisors and model. If no model is available, only the quick pass runs, and one line on standard error
     /// says so.
     init(_ arguments: ReviewArguments, _ model: ModelOptions) async throws {

@@ -34,10 +34,14 @@ final class LanguageClient {
         talk = try Conversation(fixture, ["lsp", "--stdio", "--debounce", "\(debounce)"])
         let window: [String: Any] = ["workDoneProgress": true, "showDocument": ["support": true]]
         let general = ["positionEncodings": encoding == "utf-8" ? ["utf-8", "utf-16"] : ["utf-16"]]
+        let capabilities: [String: Any] = [
+            "general": general, "window": window,
+            "textDocument": ["publishDiagnostics": ["codeDescriptionSupport": true]],
+        ]
         let reply = try await request(
             "initialize",
             [
-                "processId": NSNull(), "capabilities": ["general": general, "window": window],
+                "processId": NSNull(), "capabilities": capabilities,
                 "initializationOptions": options,
             ])
         guard let abilities = (reply["result"] as? [String: Any])?["capabilities"] as? [String: Any],

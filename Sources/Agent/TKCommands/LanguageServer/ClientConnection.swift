@@ -88,29 +88,42 @@ final class ClientConnection: Sendable {
 
     // MARK: Progress
 
+    /// Says how far some work is: a sentence, and a percentage.
+    typealias Report = @Sendable (String, Int) async -> Void
+
     /// Runs long work with its progress shown by the client, who may cancel it.
     ///
     /// - Parameter token: from the request; nil for one that the client is asked to create, if `creates`.
     func withProgress<R: Sendable>(
-        _ title: String, token: JSON?, creates: Bool, _ work: @escaping @Sendable () async throws -> R
+        _ title: String, token: JSON?, creates: Bool, _ work: @escaping @Sendable (@escaping Report) async throws -> R
     ) async throws -> R {
         var token = token
         if token == nil, creates {
             let new: JSON = .string("tk-\(state.withLock { $0.next })")
             if case .success? = await request("window/workDoneProgress/create", ["token": new]) { token = new }
         }
-        let task = Task { try await work() }
-        guard let token else { return try await Self.value(of: task) }
+        guard let token else { return try await Self.value(of: Task { try await work { _, _ in } }) }
+        let begin: JSON = [
+            "kind": "begin", "title": .string(title), "cancellable": true, "percentage": .integer(0),
+        ]
+        let task = Task {
+            await self.notify("$/progress", ["token": token, "value": begin])
+            return try await work { message, share in
+                let report: JSON = [
+                    "kind": "report", "message": .string(message), "percentage": .integer(share),
+                ]
+                await self.notify("$/progress", ["token": token, "value": report])
+            }
+        }
         state.withLock { $0.progress[token.sent] = { task.cancel() } }
-        let begin: JSON = ["kind": "begin", "title": .string(title), "cancellable": true]
-        await notify("$/progress", ["token": token, "value": begin])
         defer { state.withLock { $0.progress[token.sent] = nil } }
         do {
             let result = try await Self.value(of: task)
             await notify("$/progress", ["token": token, "value": ["kind": "end"]])
             return result
         } catch {
-            let end: JSON = ["kind": "end", "message": .string(explain(error))]
+            let reason = error is CancellationError ? "cancelled" : explain(error)
+            let end: JSON = ["kind": "end", "message": .string(reason)]
             await notify("$/progress", ["token": token, "value": end])
             throw error
         }

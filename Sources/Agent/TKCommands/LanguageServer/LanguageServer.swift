@@ -224,6 +224,14 @@ actor LanguageServer {
         }
     }
 
+    /// Takes over a state with what advisors have just said. Examinations that do not know it no longer count.
+    func replace(_ state: ReviewState, of uri: String) {
+        epoch += 1
+        drafts[uri]?.view = nil
+        drafts[uri]?.state = state
+        if drafts[uri] != nil { examineSoon(uri, after: .zero) }
+    }
+
     /// Examines a document once it has not changed for a while, and publishes what was found.
     func examineSoon(_ uri: String, after pause: Duration) {
         pending[uri]?.cancel()

@@ -52,33 +52,6 @@ extension LanguageServer {
 
     // MARK: Models
 
-    func review(_ open: OpenDraft, _ advisors: [String], token: JSON?) async throws {
-        let shown = try await asked(open)
-        let arguments = try ReviewArguments.parse(
-            ["--no-quick"] + (advisors.isEmpty ? [] : ["--advisors", advisors.joined(separator: ",")]))
-        let model = try ModelOptions.parse([])
-        let draft = try Draft(name: open.name, Array(shown.draft.string.utf8), from: open.name, path: open.path)
-        let found = try await connection.withProgress(
-            "tk: asking the advisors about \(open.name)", token: token, creates: client.showsProgress
-        ) {
-            try await Reviewing(arguments, model).review(draft)
-        }
-        var models = ModelFindings(suggestions: found.suggestions.flatMap { [$0.suggestion] + $0.others })
-        models.reading.troubles = found.failures.map(\.message)
-        models.reading.notes = found.notices
-        // The findings are about the version that was sent; a later one takes them along.
-        var sent = open
-        sent.state = drafts[open.uri]?.state
-        sent.stored = drafts[open.uri]?.stored
-        let (examiner, examined, said) = (examiner, sent, models)
-        let result = try await pool.run { try examiner.examine(examined, models: said) }
-        guard drafts[open.uri] != nil else { return }
-        drafts[open.uri]?.state = result.view.state
-        drafts[open.uri]?.view = nil
-        examineSoon(open.uri, after: .zero)
-        for failure in found.failures { await connection.show(.warning, failure.message) }
-    }
-
     /// Shows the council's report as a document of its own.
     func council(_ open: OpenDraft, _ advisors: [String], token: JSON?) async throws {
         guard client.showsDocuments else {
@@ -89,7 +62,7 @@ extension LanguageServer {
         let draft = try Draft(name: open.name, Array(shown.draft.string.utf8), from: open.name, path: open.path)
         let text = try await connection.withProgress(
             "tk: a council about \(open.name)", token: token, creates: client.showsProgress
-        ) {
+        ) { _ in
             try await command.debate(draft).0.text(.plain)
         }
         let path = try await pool.run {
@@ -101,7 +74,7 @@ extension LanguageServer {
         _ = await connection.request("window/showDocument", ["uri": .string(FileURI.of(path)), "takeFocus": true])
     }
 
-    private func asked(_ open: OpenDraft) async throws -> DraftView {
+    func asked(_ open: OpenDraft) async throws -> DraftView {
         guard let view = try await view(of: open.uri) else {
             throw ReplyError.failed("\(open.name) is the sidecar of a review; open the draft")
         }

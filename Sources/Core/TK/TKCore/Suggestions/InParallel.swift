@@ -1,6 +1,6 @@
 /// The results of `work` for each of `items`, in order, with at most `limit` in flight. An error becomes the item's
 /// result; a cancellation ends all.
-func inParallel<Item: Sendable, Value: Sendable>(
+package func inParallel<Item: Sendable, Value: Sendable>(
     _ items: [Item], limit: Int, _ work: @escaping @Sendable (Item) async throws -> Value
 ) async throws -> [Result<Value, any Error>] {
     try await withThrowingTaskGroup(of: (Int, Result<Value, any Error>).self) { group in
