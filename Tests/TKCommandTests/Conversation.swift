@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Platform
 import TestSupport
 
@@ -40,6 +41,12 @@ final class Conversation {
         try input.fileHandleForWriting.close()
         process.waitUntilExit()
         return CommandFixture.Result(status: process.terminationStatus, output: try output, errors: try errors)
+    }
+
+    /// Ends it where it stands, as a lack of memory does.
+    func isKilled() {
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
     }
 
     /// Interrupts it.

@@ -20,6 +20,7 @@ final class LanguageClient {
     private let talk: Conversation
     private var nextID = 0
     private var seen = 0
+    private var isAlone = false
 
     /// Starts the server, and opens the document.
     ///
@@ -74,6 +75,15 @@ final class LanguageClient {
         return try await message("a reply to \(method)") { $0["id"] as? Int == id && $0["method"] == nil }
     }
 
+    /// Sends a request whose reply is not waited for.
+    func begin(_ method: String, _ parameters: [String: Any]) throws {
+        nextID += 1
+        try send(["jsonrpc": "2.0", "id": nextID, "method": method, "params": parameters])
+    }
+
+    /// Waits for any message more, and answers it.
+    func settles() async throws { _ = try await message("anything") { _ in true } }
+
     func raw(_ text: String) throws { try talk.types(text) }
 
     /// Waits for a message that has not been waited for before.
@@ -113,7 +123,15 @@ final class LanguageClient {
 
     var errors: String { get throws { try talk.errors } }
 
+    /// Kills the server. The editor makes the changes that it was asked for until then.
+    func killsServer() throws {
+        talk.isKilled()
+        isAlone = true
+        for message in try messages()[seen...] { try answer(message) }
+    }
+
     private func send(_ message: [String: Any]) throws {
+        if isAlone { return }
         let content = try JSONSerialization.data(withJSONObject: message)
         try talk.types("Content-Length: \(content.count)\r\n\r\n" + String(decoding: content, as: UTF8.self))
     }
@@ -230,7 +248,12 @@ final class LanguageClient {
         guard let place = text.firstRange(of: Array(words.utf8)) else {
             throw TestFailure("no “\(words)” in the buffer")
         }
-        let range: [String: Any] = ["start": position(place.lowerBound), "end": position(place.upperBound)]
+        return try await actions(from: place.lowerBound, to: place.upperBound)
+    }
+
+    /// The same at bytes of the buffer.
+    func actions(from start: Int, to end: Int) async throws -> [(title: String, command: [String: Any])] {
+        let range: [String: Any] = ["start": position(start), "end": position(end)]
         let reply = try await request(
             "textDocument/codeAction",
             ["textDocument": ["uri": uri], "range": range, "context": ["diagnostics": [Any]()]])
