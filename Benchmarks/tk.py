@@ -92,10 +92,10 @@ def readmes():
 
 
 def speeds(costs, words, findings):
-    """Words a second of each; how many times as fast tk is."""
+    """Words a second of each, and findings; how many times as fast tk is."""
     found = {
         name: f"{words / cost.cpu:,.0f} words per CPU second, {words / cost.wall:,.0f} per second; "
-              f"{findings[name]} findings"
+              f"{findings[name]} findings, {findings[name] * 1e3 / words:.1f} per 1,000 words"
         for name, cost in costs.items()
     }
     for name, cost in costs.items():
@@ -110,9 +110,11 @@ def quick_pass(binary, quick):
     """The quick pass over one file, the whole command from its start to its end, findings printed as JSON."""
     prose = Prose(binary)
     report = {}
-    # All three on a text that the slowest of them finishes, then the two that are near each other on long ones.
+    # All three on texts that the slowest of them finishes, then the two that are near each other on long ones.
     for name, paragraphs, words, with_harper in [
         ("handbook", handbook, 5_000 if quick else 20_000, True),
+        ("readmes", readmes, 5_000 if quick else 10_000, True),
+        ("bible", bible, 5_000 if quick else 10_000, True),
         ("handbook", handbook, 20_000 if quick else 100_000, False),
         ("readmes", readmes, 20_000 if quick else 100_000, False),
         ("bible", bible, 50_000 if quick else 200_000, False),
