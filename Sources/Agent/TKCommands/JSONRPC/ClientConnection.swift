@@ -13,15 +13,19 @@ final class ClientConnection: Sendable {
     }
 
     private let state = Mutex(State())
-    private let output = BlockingPool("language client")
+    private let output = BlockingPool("client")
+    private let framing: MessageReader.Framing
     private let write: @Sendable ([UInt8]) -> Void
 
     /// - Parameter write: writes all of the bytes; may block.
-    init(write: @escaping @Sendable ([UInt8]) -> Void) { self.write = write }
+    init(_ framing: MessageReader.Framing = .headers, write: @escaping @Sendable ([UInt8]) -> Void) {
+        self.framing = framing
+        self.write = write
+    }
 
     func send(_ message: JSON) async {
-        let write = write
-        await output.runQuietly { write(MessageReader.framed(message)) }
+        let (framing, write) = (framing, write)
+        await output.runQuietly { write(MessageReader.framed(message, framing)) }
     }
 
     func notify(_ method: String, _ parameters: JSON) async {
@@ -29,9 +33,13 @@ final class ClientConnection: Sendable {
     }
 
     func reply(to id: JSON, _ result: Result<JSON, ReplyError>) async {
+        await send(Self.reply(to: id, result))
+    }
+
+    static func reply(to id: JSON, _ result: Result<JSON, ReplyError>) -> JSON {
         switch result {
-        case .success(let value): await send(["jsonrpc": "2.0", "id": id, "result": value])
-        case .failure(let error): await send(["jsonrpc": "2.0", "id": id, "error": error.json])
+        case .success(let value): ["jsonrpc": "2.0", "id": id, "result": value]
+        case .failure(let error): ["jsonrpc": "2.0", "id": id, "error": error.json]
         }
     }
 

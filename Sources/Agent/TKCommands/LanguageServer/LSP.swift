@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Glibc
 import Platform
 import TKCore
@@ -36,7 +35,7 @@ struct LSP: AsyncParsableCommand {
                 wiring: wiring, examiner: try wiring.examiner(), connection: connection,
                 debounce: .milliseconds(debounce))
             var reader = MessageReader()
-            for await chunk in try Self.chunks(of: STDIN_FILENO) {
+            for await chunk in try StandardInput.chunks() {
                 for message in try reader.take(chunk[...]) where await !server.receive(message) {
                     connection.close()
                     throw ExitCode(await server.phase == .shutDown ? 0 : 1)
@@ -46,21 +45,5 @@ struct LSP: AsyncParsableCommand {
             connection.close()
             throw ExitCode(1)
         }
-    }
-
-    /// What comes in, read by a thread of its own.
-    private static func chunks(of descriptor: Int32) throws -> AsyncStream<[UInt8]> {
-        let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
-        _ = try OwnerThread {
-            var buffer = [UInt8](repeating: 0, count: 65_536)
-            while true {
-                let count = read(descriptor, &buffer, buffer.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { break }
-                continuation.yield(Array(buffer[..<count]))
-            }
-            continuation.finish()
-        }
-        return stream
     }
 }
