@@ -29,7 +29,7 @@ struct TK: AsyncParsableCommand {
                 subcommands: [
                     Suggest.self, Council.self, Ask.self, Pipe.self, Export.self, JourneyCommand.self, LSP.self,
                 ]),
-            CommandGroup(name: "Other reviewers", subcommands: [FindingsCommand.self]),
+            CommandGroup(name: "Other reviewers", subcommands: [FindingsCommand.self, MCP.self]),
             CommandGroup(name: "Advisors", subcommands: [RolesCommand.self, StoryTypesCommand.self]),
             CommandGroup(
                 name: "Set up and look",

@@ -12,13 +12,13 @@ struct DraftStamp: Equatable, Sendable {
 }
 
 /// A draft found by a walk.
-struct DraftFile {
-    let path: BytePath
+package struct DraftFile {
+    package let path: BytePath
     let stamp: DraftStamp
     let project: String
 
-    struct Content {
-        let title: String
+    package struct Content {
+        package let title: String
         let project: String
         let text: String
         let hash: String
@@ -26,7 +26,7 @@ struct DraftFile {
     }
 
     /// Nil if it is gone, is not text, or is a review's sidecar.
-    func read() throws -> Content? {
+    package func read() throws -> Content? {
         let file: Descriptor
         do {
             file = try Descriptor(path)
@@ -66,16 +66,17 @@ struct DraftFile {
 }
 
 /// Walks over the drafts below a folder. Blocks.
-final class DraftWalk {
+package final class DraftWalk {
     private let root: BytePath
-    private(set) var problems: [String] = []
+    /// What could not be read, and why.
+    package private(set) var problems: [String] = []
     /// Files and folders that could not be read.
     private(set) var unread: [BytePath] = []
 
-    init(_ root: BytePath) { self.root = root }
+    package init(_ root: BytePath) { self.root = root }
 
     /// Calls `body` for each draft; if it throws a `Fault`, the file becomes a problem.
-    func forEach(_ body: (DraftFile) throws -> Void) throws {
+    package func forEach(_ body: (DraftFile) throws -> Void) throws {
         guard let status = try FileStatus.of(root), status.kind != .other else {
             throw Fault(.usage, "\(root) does not exist; name a folder of drafts", path: root)
         }
@@ -125,7 +126,8 @@ final class DraftWalk {
         problems.append(explain(error))
     }
 
-    private static func isDraft(_ path: BytePath) -> Bool {
+    /// By its name.
+    package static func isDraft(_ path: BytePath) -> Bool {
         guard let suffix = path.stemAndExtension.extension else { return false }
         return DraftIndex.extensions.contains(String(decoding: suffix, as: UTF8.self).lowercased())
     }
