@@ -45,4 +45,22 @@ struct QuickSentenceTests {
         #expect(found.map(\.originalText) == quotes)
         #expect(!found.contains { $0.hasReplacement })
     }
+
+    @Test(
+        "A sentence ends where its reader would say so",
+        arguments: [
+            ("See permissions, encodings, etc. A bad command can be undone.", 2),
+            ("See it (permissions, encodings, etc.). A bad command can be undone.", 2),
+            ("Lists, trees, etc. are stored here.", 1), ("Lists (trees, etc.) are stored here.", 1),
+            ("One works in commit A, another one in commit B. If both are merged, there is a conflict.", 2),
+            ("It was said by J. A. Smith of Rome.", 1),
+            ("See fig. 3, vs. The Book, and Mr. So of Rome.", 1), ("A. The first point stands here.", 1),
+            ("He is as tall as I. When he stands up, we see it.", 2),
+        ])
+    func boundaries(text: String, count: Int) {
+        let draft = DraftText(text)
+        var tokens = ProseTokens()
+        draft.scalars.withUnsafeBufferPointer { tokens.read($0, 0..<draft.count, pass.lexicon) }
+        #expect(tokens.sentences.count == count)
+    }
 }

@@ -142,12 +142,36 @@ struct ProseTokens {
                 let isMark =
                     last.isTechnical && last.end - last.start < 4 && tokens.count - 1 == sentenceStart
                 let isInitial = last.end - last.start == 1 && last.isCapitalised
-                if isInitial || isMark || lexicon.kind(last.word).contains(.abbreviation) { return end }
+                let kind = lexicon.kind(last.word)
+                let mayClose =
+                    kind.contains(.closingAbbreviation)
+                    ? text[next].properties.isUppercase
+                    : isInitial && tokens.count - 1 > sentenceStart && Self.opensSentence(text, next..<block.upperBound)
+                if isMark || (isInitial || kind.contains(.abbreviation)) && !mayClose { return end }
             }
         }
         close(at: end, isTerminated: true)
         return end
     }
+
+    /// Whether a word like “The” is next, which is no name: “commit B. If it fails”, but “J. Smith”.
+    private static func opensSentence(_ text: UnsafeBufferPointer<Unicode.Scalar>, _ range: Range<Int>) -> Bool {
+        let letters = text[range].prefix(while: isLetter)
+        guard letters.count < 8, letters.first?.properties.isUppercase ?? false,
+            letters.endIndex == range.upperBound || text[letters.endIndex] != "."
+        else { return false }
+        var word = String.UnicodeScalarView()
+        word.append(contentsOf: letters)
+        return openers.contains(String(word).lowercased())
+    }
+
+    private static let openers = Set(
+        """
+        a after all also although an and any as at because before both but by each either even every few for from he \
+        her here his how however if in instead into it its like many most my neither next no none nor not note now of \
+        on once one only or other our she since so some such that the their then there these they this those though \
+        thus to two unless until use we what when where which while who why with without you your
+        """.split(separator: " ").map(String.init))
 
     /// Whether the word before a full stop is not an abbreviation: the next sentence begins with a command's name then.
     private func isWhole(_ last: Token?, before stop: Int, _ lexicon: QuickLexicon) -> Bool {

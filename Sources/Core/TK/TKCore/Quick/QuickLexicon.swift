@@ -50,6 +50,8 @@ struct QuickLexicon: Sendable {
         static let teller = WordKind(rawValue: 1 << 17)
         /// A past tense.
         static let past = WordKind(rawValue: 1 << 18)
+        /// An ``abbreviation`` that ends a sentence if a capital follows.
+        static let closingAbbreviation = WordKind(rawValue: 1 << 19)
     }
 
     let rules: [PhraseRule]
@@ -103,6 +105,7 @@ struct QuickLexicon: Sendable {
         mark("by", .by)
         mark("a an", .article)
         mark("e.g i.e etc vs mr mrs ms dr prof st cf al fig vol pp approx resp inc ltd jr sr dept", .abbreviation)
+        mark("etc", .closingAbbreviation)
         mark(passive.irregular, .participle)
         mark(passive.notParticiples, .notParticiple)
         mark(passive.notAgents, .notAgent)
