@@ -61,7 +61,10 @@ struct LanguageChecker: WordChecker {
         ("our", "or"), ("ise", "ize"), ("ising", "izing"), ("isation", "ization"), ("isable", "izable"),
         ("yse", "yze"), ("ysing", "yzing"), ("lled", "led"), ("lling", "ling"), ("ller", "ler"), ("tre", "ter"),
         ("ogue", "og"), ("ence", "ense"), ("grey", "gray"), ("mme", "m"), ("ae", "e"), ("oe", "e"), ("lment", "llment"),
-        ("gement", "gment"),
+        ("gement", "gment"), ("heque", "heck"), ("ractis", "ractic"), ("cept", "kept"), ("espatch", "ispatch"),
+        ("llous", "lous"), ("oollen", "oolen"), ("shipper", "shiper"), ("shipped", "shiped"), ("shipping", "shiping"),
+        ("ellery", "elry"), ("lful", "llful"), ("rily", "ryly"), ("earnt", "earned"), ("hisky", "hiskey"),
+        ("lough", "low"), ("tsey", "tsy"),
     ]
 
     /// `subfolder`, `parseable`: of a known word of some length, so that few mistakes look like it.

@@ -1,13 +1,17 @@
 /// Whether one word is most likely a slip for another, and not a term that resembles it, such as `mtime` and `mime`.
 ///
 /// A slip is two letters that changed places, a letter doubled or not, a vowel instead of another or beside one; and in
-/// a long word any one letter. It spares the first letter. Both words are in lower case.
+/// a long word any one letter. It spares the first letter. A word with one more `s` or `d` at its end is another form of
+/// the same, which a dictionary may lack. Both words are in lower case.
 func isSlip(_ word: String, for other: String) -> Bool {
     let length = word.prefix { $0 != "'" }.count
     let word = Array(word.unicodeScalars)
     let other = Array(other.unicodeScalars)
     guard abs(word.count - other.count) <= 1, word != other, !other.contains(" ") else { return false }
     let start = zip(word, other).prefix { $0 == $1 }.count
+    if start == other.count, let ending = word.last, "sd".unicodeScalars.contains(ending), ending != other.last {
+        return false
+    }
     let shorter = min(word.count, other.count) - start
     let end = zip(word.reversed(), other.reversed()).prefix(shorter).prefix { $0 == $1 }.count
     let one = word[start..<(word.count - end)]

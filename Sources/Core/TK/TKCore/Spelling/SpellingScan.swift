@@ -37,6 +37,8 @@ struct SpellingScan {
 
     /// From this many times on, an unknown word is reported once: it is a term, or the author's own spelling.
     private static let often = 3
+    /// A shorter noun, if it is unknown, is more likely a name.
+    private static let shortestNoun = 8
     /// The number of words for which proposals are looked for.
     private static let mostProposals = 40
 
@@ -80,14 +82,19 @@ struct SpellingScan {
                 continue
             }
             let startsSentence = starts.contains(first) && block.kind == .paragraph
-            if isCapitalised, !startsSentence {
+            if isCapitalised, !startsSentence,
+                !Self.capitalisesNouns(language) || block.kind != .paragraph || word.count < Self.shortestNoun
+                    || prose.tokens[first].followsDirectly && prose.tokens[first - 1].isCapitalised
+                        && !starts.contains(first - 1)
+            {
                 if block.kind == .paragraph { words.known.append(word.lowercased()) }
                 continue
             }
             let endsSentence = index == prose.tokens.count || starts.contains(index)
             let isAbbreviation = !endsSentence && text[end] == "." && end - start <= 4
             guard word.count > 1, !isAbbreviation, !speech.contains(start),
-                !isQuoted(start..<end, text, block.range), !isPart(start..<end)
+                !isQuoted(start..<end, text, block.range), !isPart(start..<end),
+                !isParticle(word, before: end, text, block.range)
             else { continue }
             check(word, start..<end, text, checker, isCapitalised: isCapitalised)
         }
@@ -114,10 +121,11 @@ struct SpellingScan {
             var end = start
             while end < range.upperBound, !Self.isHyphen(text[end]) { end += 1 }
             let part = Self.plain(text[start..<end])
-            // In `un-`, `ex-` and the like the rest of the word counts.
+            // In `un-`, `ex-`, `-ons` and the like the rest of the word counts.
             let isPrefix = end < range.upperBound && part.count <= 4
+            let isSuffix = start > range.lowerBound && part.count <= 3
             let isName = start > range.lowerBound && text[start].properties.isUppercase
-            if part.count > 1, !isPrefix, !isName, !isCorrect(part, checker) {
+            if part.count > 1, !isPrefix, !isSuffix, !isName, !isCorrect(part, checker) {
                 unknown.append(
                     Place(
                         word: part, range: start..<end, language: checker.language,
@@ -142,6 +150,22 @@ struct SpellingScan {
         return "'‘‚‹`".unicodeScalars.contains(text[range.lowerBound - 1])
             && "'’‘›`".unicodeScalars.contains(text[range.upperBound])
     }
+
+    /// Whether it is the short word in a name: `Ludwig van Beethoven`.
+    private func isParticle(
+        _ word: String, before index: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ block: Range<Int>
+    ) -> Bool {
+        Self.particles.contains(word) && index + 1 < block.upperBound && text[index] == " "
+            && text[index + 1].properties.isUppercase
+    }
+
+    private static let particles: Set<String> = [
+        "af", "al", "av", "bin", "da", "das", "de", "del", "della", "den", "der", "di", "do", "dos", "du", "el", "ibn",
+        "la", "le", "ten", "ter", "van", "von", "zu", "zur",
+    ]
+
+    /// Whether all nouns begin with a capital, so that one says nothing about a name.
+    private static func capitalisesNouns(_ language: String) -> Bool { ["de", "lb"].contains(language) }
 
     /// Whether marks or code touch the word, as in `code`s or *un*known: then it is only a part.
     private func isPart(_ range: Range<Int>) -> Bool {
@@ -189,10 +213,12 @@ struct SpellingScan {
             let isFirst = seen.insert(key).inserted
             if !isFirst, count >= Self.often { return nil }
             if isFirst { proposed += 1 }
+            let lowered = place.isCapitalised && !Self.capitalisesNouns(place.language)
             let proposals =
                 proposed <= Self.mostProposals
-                ? checker(place.language)?.proposals(place.isCapitalised ? key : place.word) ?? [] : []
-            let right = proposals.first.flatMap { isSlip(key, for: $0.lowercased()) ? $0 : nil }
+                ? checker(place.language)?.proposals(lowered ? key : place.word) ?? [] : []
+            let isTerm = count >= Self.often
+            let right = proposals.first.flatMap { !isTerm && isSlip(key, for: $0.lowercased()) ? $0 : nil }
             // Else it is more likely a name.
             if place.isCapitalised, right == nil { return nil }
             let fitting = place.isCapitalised ? right.map { $0.prefix(1).uppercased() + $0.dropFirst() } : right
