@@ -63,4 +63,16 @@ struct QuickSentenceTests {
         draft.scalars.withUnsafeBufferPointer { tokens.read($0, 0..<draft.count, pass.lexicon) }
         #expect(tokens.sentences.count == count)
     }
+
+    @Test(
+        "In reStructuredText a term and its definition are no sentence",
+        arguments: [
+            ("the\n   the first of them\nthe\n   the second one\n\nIt is is one.\n", ["is is"]),
+            ("All of the\nthe same paragraph, and of an\n\n- item of the\n  the list\n", ["the\nthe", "the\n  the"]),
+            ("-v, --very  It shows the\n            the rest.\n", ["the\n            the"]),
+        ])
+    func definitions(text: String, found: [String]) {
+        let draft = DraftText(text, syntax: .restructuredText)
+        #expect(pass.suggestions(for: draft).filter { $0.rule == "repeated-word" }.map(\.originalText) == found)
+    }
 }

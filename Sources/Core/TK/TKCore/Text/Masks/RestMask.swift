@@ -136,11 +136,13 @@ private struct RestLines {
             return .kept(.structure)
         }
         if let description = option(words, line, column) {
-            paragraph = column
+            paragraph = description.isEmpty ? nil : self.column(of: description.lowerBound, from: text.lowerBound)
             return .item(description)
         }
+        // The lines of a paragraph have one column: this is a definition below its term, or the next term.
+        let isDefinition = paragraph.map { $0 != column } ?? false
         paragraph = column
-        return .prose(words)
+        return isDefinition ? .item(words) : .prose(words)
     }
 
     /// A directive, a comment, a target or a footnote.
