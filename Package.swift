@@ -36,11 +36,12 @@ let commit: [CSetting] =
 
 /// A module of `Sources/Core`, in the folder of its system.
 func core(
-    _ name: String, in folder: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil
+    _ name: String, in folder: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil,
+    linkerSettings: [LinkerSetting]? = nil
 ) -> Target {
     .target(
         name: name, dependencies: dependencies, path: "Sources/Core/\(folder)/\(name)", resources: resources,
-        swiftSettings: strict)
+        swiftSettings: strict, linkerSettings: linkerSettings)
 }
 
 func actions(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -175,8 +176,13 @@ let package = Package(
         core("ComicVault", in: "Vault", ["CLinux", "COpenSSL", "OwnFiles", "Platform"]),
         core(
             "TKCore", in: "TK",
-            ["HTTPKit", "JSONText", "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", "CHunspell", grdb, nioTLS],
-            resources: [.copy("Resources")]),
+            [
+                "HTTPKit", "JSONText", "OwnFiles", "Platform", "SQLiteFile", "CCmarkGfm", "CHunspell", grdb, nioTLS,
+                yams,
+            ],
+            resources: [.copy("Resources")],
+            // Foundation's own copy of ICU: its regular expressions have a step limit.
+            linkerSettings: [.linkedLibrary("_FoundationICU")]),
         core(
             "RonAppSdkSwift", in: "RON", ["HTTPKit", "Platform", nio, nioTLS, log, metrics, toml]),
         core("RonHummingbird", in: "RON", ["RonAppSdkSwift", hummingbird, httpTypes, nio, log]),

@@ -23,6 +23,9 @@ struct DraftLanguages {
         usual = lexicon.languages.language(of: text, usual: QuickLexicon.english) ?? QuickLexicon.english
     }
 
+    /// Of most passages.
+    var main: String { stated ?? usual }
+
     /// - Parameter tokens: the passage's words.
     func language(of range: Range<Int>, _ tokens: [ProseTokens.Token]) -> String {
         if let stated { return stated }

@@ -56,6 +56,7 @@ package struct ReviewSetting: Sendable {
     /// An advisor's display name.
     package func name(of advisorID: String) -> String {
         if advisorID == Suggestion.quickPass { return "Quick pass" }
+        if advisorID == Suggestion.styles { return "House rules" }
         return advisors.first { $0.id == advisorID }?.name ?? advisorID
     }
 

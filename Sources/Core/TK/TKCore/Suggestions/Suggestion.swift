@@ -48,6 +48,8 @@ public struct Suggestion: Codable, Sendable, Hashable, Identifiable {
 
     /// The advisor id of findings that no model made.
     public static let quickPass = "quick"
+    /// The advisor id of findings of a project's styles.
+    public static let styles = "styles"
 
     /// A finding with all its properties.
     public init(

@@ -140,7 +140,10 @@ public enum SuggestionMerger {
         // The words of another reviewer are never left out.
         guard one.origin == nil, other.origin == nil else { return false }
         let isHint = (one.rule == nil) != (other.rule == nil)
-        let isRemark = !one.hasReplacement && !other.hasReplacement && one.advisorID == other.advisorID
+        // Two house rules say two things, even about the same words.
+        let isSameMaker =
+            one.advisorID == other.advisorID && (one.rule == other.rule || one.advisorID != Suggestion.styles)
+        let isRemark = !one.hasReplacement && !other.hasReplacement && isSameMaker
         return (isHint || isRemark) && one.category == other.category
     }
 
