@@ -78,7 +78,8 @@ struct InteractiveReview {
     /// Records the user's answers to quick-pass findings, and reports rules that they mute.
     private func remember(_ accepted: [Suggestion], _ skipped: [Suggestion]) {
         let answers = [(accepted, true), (skipped, false)].flatMap { suggestions, isAccepted in
-            suggestions.compactMap { suggestion in
+            // House rules are not one person's to mute.
+            suggestions.filter { $0.advisorID == Suggestion.quickPass }.compactMap { suggestion in
                 suggestion.rule.map { RuleAnswer(finding: suggestion.id, rule: $0, isAccepted: isAccepted) }
             }
         }

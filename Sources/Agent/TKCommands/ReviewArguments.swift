@@ -71,6 +71,17 @@ struct ReviewArguments: ParsableArguments {
             valueName: "rules"))
     var rule: String?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "The .vale.ini whose styles apply, instead of the nearest one in or above a draft's folder.",
+            valueName: "file"),
+        completion: .file())
+    var styles: PathArgument?
+
+    @Flag(name: .long, help: "Apply no styles of a .vale.ini.")
+    var noStyles = false
+
     @Flag(name: .long, help: "Run only the quick pass: no model is asked, nothing leaves this machine.")
     var quick = false
 
@@ -83,6 +94,7 @@ struct ReviewArguments: ParsableArguments {
             throw ValidationError("--describe chooses the advisors; omit --role and --advisors")
         }
         if quick, noQuick { throw ValidationError("--quick and --no-quick together leave nothing to do") }
+        if styles != nil, noStyles { throw ValidationError("give either --styles or --no-styles, not both") }
         guard (0...1).contains(minConfidence) else { throw ValidationError("--min-confidence is a number from 0 to 1") }
         if let maxSuggestions, maxSuggestions < 1 { throw ValidationError("--max-suggestions is 1 or more") }
         _ = try chosenCategories()

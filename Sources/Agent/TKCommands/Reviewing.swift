@@ -9,6 +9,7 @@ struct Reviewing: Sendable {
     /// Stores the user's answers in `--interactive`.
     let answers: RuleAnswerStore
     private let quick: QuickPass?
+    private let styles: HouseRules?
     private let ignoredRules: Set<String>
     private let strictRules: Set<String>
     private let engine: SuggestionEngine?
@@ -55,6 +56,7 @@ struct Reviewing: Sendable {
         lines = try arguments.selection()
         answers = RuleAnswerStore(home: wiring.home)
         quick = arguments.noQuick ? nil : try wiring.quickPass()
+        styles = try quick.flatMap { arguments.noStyles ? nil : try HouseRules($0, named: arguments.styles) }
         let ignored = try Self.ignored(arguments, configuration, quick)
         let muted = quick == nil ? [] : wiring.mutedRules().subtracting(ignored)
         ignoredRules = ignored.union(muted)
@@ -127,13 +129,17 @@ struct Reviewing: Sendable {
         let name = given.name
         let draft = given.content
         let selection = try lines.map { try $0.range(in: draft, name) }
-        let hints = quick.map { quickFindings($0, given) } ?? []
+        let words = quick?.spelling == nil ? [] : given.path.map(Self.projectWords) ?? []
+        let hints = quick.map { quickFindings($0, given, words) } ?? []
         var reviewed = ReviewedDraft(name: name, draft: draft, suggestions: [])
+        let house = styles?.review(draft, given.path, ignoredRules: ignoredRules, knownWords: words)
+        for problem in styles?.news(house?.problems ?? []) ?? [] { Terminal.note("tk: warning: \(problem)") }
+        reviewed.notices += house?.found.notices ?? []
         if draft.syntax == .unknown {
             reviewed.notices.append(
                 "it is in \(draft.syntax.title), so the quick pass skips it, and advisors can only make remarks")
         }
-        var found = hints.filter { hint in
+        var found = (hints + (house?.found.suggestions ?? [])).filter { hint in
             selection.map { $0.overlaps(hint.anchor.start..<hint.anchor.end) } ?? true
         }
         if let engine, draft.scalars.contains(where: { !$0.properties.isWhitespace }) {
@@ -158,10 +164,10 @@ struct Reviewing: Sendable {
         return reviewed
     }
 
-    private func quickFindings(_ quick: QuickPass, _ draft: Draft) -> [Suggestion] {
+    private func quickFindings(_ quick: QuickPass, _ draft: Draft, _ words: Set<String>) -> [Suggestion] {
         var settings = QuickPass.Settings(
             roles: setting.advisors.map(\.id), ignoredRules: ignoredRules, strictRules: strictRules)
-        if quick.spelling != nil, let path = draft.path { settings.knownWords = Self.projectWords(path) }
+        settings.knownWords = words
         let found = quick.suggestions(for: draft.content, settings: settings)
         for notice in quick.spelling?.takeNotices() ?? [] { Terminal.note("tk: \(notice)") }
         return found
@@ -275,7 +281,12 @@ extension QuickPass {
     /// - Throws: `Fault` (`.usage`) for an unknown rule, with a suggestion.
     func check(_ names: [String]) throws {
         let known = rules.map(\.id)
-        if let wrong = names.first(where: { !known.contains($0) }) {
+        // `Style.Rule` is a house rule, unless an advisor has rules of that name.
+        let groups = Set(known.filter { $0.contains(".") }.map { $0.prefix { $0 != "." } })
+        let isHouseRule = { (name: String) in
+            name.contains(".") && !groups.contains(name.prefix { $0 != "." })
+        }
+        if let wrong = names.first(where: { !known.contains($0) && !isHouseRule($0) }) {
             throw Fault(
                 .usage,
                 "there is no rule `\(BytePath.escape(wrong.utf8))`; \(NearMiss.hint(for: wrong, among: known))")

@@ -1,12 +1,14 @@
 import NoteActions
 import OwnFiles
 import Platform
+import Synchronization
 import TKCore
 
 /// Reviews versions of drafts by the same code as the rule `review`: the quick pass finds anew, and what advisors have
 /// said is carried along with its words. Everything here blocks.
 struct DraftExaminer: Sendable {
     let quick: QuickPass
+    let styles: HouseRules
     /// The user's own list of words, to which they are added.
     let words: WordFile
     /// From the configuration and the client; the passes that ask a model only keep what such a pass has found.
@@ -23,6 +25,8 @@ struct DraftExaminer: Sendable {
         var stored: ContentHash?
         /// Ids of the findings that are answered there.
         var recorded: Set<String> = []
+        /// What the user should know about the project's styles, and has not been told yet.
+        var notices: [String] = []
     }
 
     /// - Parameters:
@@ -42,24 +46,34 @@ struct DraftExaminer: Sendable {
         for finding in known.findings where open.skipped.contains(finding.suggestion.id) && finding.isOpen {
             answers[finding.key] = SidecarAnswers.Answer(mark: .skip)
         }
+        let notices = Notices()
         let round = ReviewRound(
             of: draft, known: known, sidecar: nil, answers: answers, settings: settings, mayWrite: true, models: models,
-            pass: try pass(open))
+            pass: try pass(open) { list in notices.list.withLock { $0 = list } })
         return Examined(
             view: DraftView(version: open.version, draft: draft, state: round.state), newText: round.newText,
             stored: disk?.hash,
-            recorded: Set(disk?.state.findings.filter { !$0.isOpen }.map(\.suggestion.id) ?? []))
+            recorded: Set(disk?.state.findings.filter { !$0.isOpen }.map(\.suggestion.id) ?? []),
+            notices: styles.news(notices.list.withLock { $0 }))
     }
 
-    /// The quick pass with the settings and words that count for a draft.
-    func pass(_ open: OpenDraft) throws -> ReviewRound.Pass {
+    private final class Notices: Sendable { let list = Mutex<[String]>([]) }
+
+    /// The quick pass and the styles, with the settings and words that count for a draft.
+    ///
+    /// - Parameter tell: gets what is wrong with the styles.
+    func pass(
+        _ open: OpenDraft, _ tell: @escaping @Sendable ([String]) -> Void = { _ in }
+    ) throws -> ReviewRound.Pass {
         let words = try knownWords(open)
         return { draft, rules in
             var pass = QuickPass.Settings(
                 roles: settings.advisors, ignoredRules: rules.union(muted).union(settings.ignored),
                 longSentence: settings.longSentence)
             pass.knownWords = words
-            return quick.suggestions(for: draft, settings: pass, memory: open.memory)
+            let house = styles.review(draft, open.path, ignoredRules: pass.ignoredRules, knownWords: words)
+            tell(house.problems + house.found.notices)
+            return quick.suggestions(for: draft, settings: pass, memory: open.memory) + house.found.suggestions
         }
     }
 

@@ -259,6 +259,7 @@ actor LanguageServer {
             // Changed in the meantime: that version is of no interest any more.
             guard drafts[uri]?.version == open.version, epoch == self.epoch else { continue }
             keep(found, of: uri)
+            for notice in found.notices { await connection.log(.warning, notice) }
             return found.view
         }
         return nil

@@ -54,7 +54,8 @@ extension Wiring {
     /// With the user's configuration. Blocks.
     func examiner() throws -> DraftExaminer {
         let configuration = try configuration(try models()).effective()
-        var examiner = DraftExaminer(quick: try quickPass(), words: WordFile(home: home))
+        let quick = try quickPass()
+        var examiner = DraftExaminer(quick: quick, styles: try HouseRules(quick), words: WordFile(home: home))
         examiner.pages = try RulePages(resources, examiner.quick)
         examiner.settings.ignored = configuration.ignoredRules.sorted()
         examiner.settings.advisors = [configuration.role]
