@@ -42,7 +42,8 @@ extension ReviewSettings {
         }
         if !ignored.isEmpty {
             let known = try Self.faulting("ignore") { Set(try tools.quickPass().rules.map(\.id)) }
-            if let unknown = ignored.first(where: { !known.contains($0) }) {
+            // `Style.Rule` is a house rule of the draft's project.
+            if let unknown = ignored.first(where: { !known.contains($0) && !$0.contains(".") }) {
                 throw ArgumentFault(
                     "ignore",
                     "there is no rule `\(unknown)`; known are "

@@ -142,7 +142,9 @@ extension ReviewDraft {
         }
         let files = ReviewFiles(draft: intent.draft)
         let known = try state(files, held).state
-        let settings = try inForce(wanted, known.journey, services)
+        let settings = try inForce(
+            wanted, intent.draft, root: intent.root, known.journey, services, held
+        ).settings
         let asked = SidecarQuestions.asked(in: try text(files.sidecar, held)?.string, of: known)
         guard
             let now = ReviewQuestion(

@@ -190,6 +190,7 @@ struct ReviewDraft: ExternalAction {
                 "\(file) is the sidecar of a review, and its draft is not beside it, so there is nothing to review",
                 path: file)
         }
+        let (settings, styles, troubles) = try inForce(wanted, files.draft, root: root, services, held)
         let isSidecar = files.draft != file
         let size = try held.status(files.draft)?.size
         let tooLong = size.flatMap(UnreadableDraft.reason(size:))
@@ -197,7 +198,8 @@ struct ReviewDraft: ExternalAction {
             throw Fault(.superseded, "\(files.draft) is gone, so there is nothing to review", path: files.draft)
         }
         let known = try state(files, held)
-        let settings = try inForce(wanted, known.state.journey, services)
+        let (settings, styles, troubles) = try inForce(
+            wanted, files.draft, root: root, known.state.journey, services, held)
         let sidecar = try text(files.sidecar, held)
         try checkOwner(of: sidecar, files, known.state, held)
         if let reason = tooLong ?? DraftText.unreadable(content).map(UnreadableDraft.reason) {
@@ -220,7 +222,7 @@ struct ReviewDraft: ExternalAction {
         let round = try ReviewRound(
             of: draft, known: known.state, sidecar: sidecar?.string, answers: reply?.answers(about: hash) ?? [:],
             settings: settings, mayWrite: try mayWrite(), isInEditor: editor != nil, models: models, proposals: given,
-            pass: try pass(settings, services))
+            house: troubles, pass: try pass(settings, styles, files.draft, services))
         // Answers in the sidecar need no model; only a changed draft is sent to one.
         let unanswered = asked.keys.filter { given.byKey[$0] == nil }.count
         let question =
@@ -245,34 +247,6 @@ struct ReviewDraft: ExternalAction {
         return Intent(
             root: root, draft: files.draft, edit: nil, kept: nil, state: nil, sidecar: nil, answered: [],
             summary: question.summary(settings, files.draft), values: [:], question: question, saved: saved)
-    }
-
-    /// The rule's settings with the currently configured model, and the kind and stage of the text as the writer says.
-    /// Blocks.
-    static func inForce(
-        _ wanted: ReviewSettings, _ journey: JourneyState?, _ services: ReviewServices
-    ) throws -> ReviewSettings {
-        var settings = wanted
-        settings.stage = journey?.draftStage
-        if let journey, journey.isTypeChosen, let type = journey.storyType {
-            settings.storyType = type
-            if settings.followsType == true { settings.advisors = try services.reviews.advisors(of: type) }
-        }
-        if settings.asksModel { settings.model = services.reviews.models.identity() }
-        return settings
-    }
-
-    static func pass(_ settings: ReviewSettings, _ services: ReviewServices) throws -> ReviewRound.Pass {
-        guard settings.passes.contains(.quick) else { return { _, _ in [] } }
-        let quick = try services.reviews.quickPass()
-        return { draft, muted in
-            quick.suggestions(
-                for: draft,
-                settings: QuickPass.Settings(
-                    roles: settings.advisors, ignoredRules: muted.union(settings.ignored),
-                    strictRules: settings.strictStyle == true ? QuickPass.strictRules : [],
-                    longSentence: settings.longSentence))
-        }
     }
 
     static func intent(

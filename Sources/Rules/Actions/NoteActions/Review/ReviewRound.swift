@@ -37,9 +37,12 @@ package struct ReviewRound: Sendable {
     /// By other reviewers, just now.
     private var added: [Suggestion] = []
     private let settings: ReviewSettings
+    /// Rules of the project's styles that cannot be used, one sentence each.
+    private var house: [String] = []
     private let pass: Pass
 
     /// - Parameters:
+    ///   - house: rules of the project's styles that cannot be used, one sentence each.
     ///   - sidecar: its text on disk; nil if there is none.
     ///   - answers: given elsewhere than in the sidecar, by the findings' keys. They count more than the sidecar's.
     ///   - mayWrite: whether answers may go into the draft now; evaluated only if there are any.
@@ -49,9 +52,11 @@ package struct ReviewRound: Sendable {
     package init(
         of draft: DraftText, known: ReviewState, sidecar: String?, answers: [String: SidecarAnswers.Answer] = [:],
         settings: ReviewSettings, mayWrite: @autoclosure () throws -> Bool, isInEditor: Bool = false,
-        models: ModelFindings? = nil, proposals: GivenProposals = GivenProposals(), pass: @escaping Pass
+        models: ModelFindings? = nil, proposals: GivenProposals = GivenProposals(), house: [String] = [],
+        pass: @escaping Pass
     ) rethrows {
         state = known
+        self.house = house
         self.settings = settings
         self.pass = pass
         self.proposals = proposals
@@ -308,7 +313,8 @@ package struct ReviewRound: Sendable {
         let gate = advice.isEmpty ? nil : ProposalGate(draft)
         let suggestions = (pass(draft, muted) + advice.map { gate?.admitted($0) ?? $0 })
             .filter { seen.insert($0.id).inserted }
-        let entries = merged(suggestions, isAlone: advice.isEmpty, draft)
+        let isAlone = advice.isEmpty && !suggestions.contains { $0.advisorID == Suggestion.styles }
+        let entries = merged(suggestions, isAlone: isAlone, draft)
         let known = KnownFindings(state.findings)
         let moved = known.moved(suggestions, in: draft, previous: previous)
         let answeredAlong = known.answeredAlong()
@@ -343,13 +349,12 @@ package struct ReviewRound: Sendable {
         state.findings = state.findings.enumerated().filter { index, finding in
             finding.state != .pending || finding.isTicked || finding.isUndone || found.contains(index)
         }.map(\.element)
-        state.notices =
-            muted.isEmpty
-            ? []
-            : [
+        state.notices = house.map { "House rules: \($0)." }
+        if !muted.isEmpty {
+            state.notices.append(
                 "Omitted from now on, because their findings are always skipped here: "
-                    + muted.sorted().map { "`\($0)`" }.joined(separator: ", ") + "."
-            ]
+                    + muted.sorted().map { "`\($0)`" }.joined(separator: ", ") + ".")
+        }
         let resolver = AnchorResolver(draft)
         for index in state.findings.indices { state.findings[index].keepPlaces(by: resolver) }
         state.discussions = SuggestionMerger.threads(entries, of: draft).map(ReviewDiscussion.init)
@@ -381,7 +386,7 @@ package struct ReviewRound: Sendable {
     /// Merges equivalent suggestions, except ticked ones: a tick applies to exactly the words that the person saw. So
     /// does another proposal that was asked for.
     ///
-    /// - Parameter isAlone: whether only the quick pass ran, which has no duplicates.
+    /// - Parameter isAlone: whether all are the quick pass's, which has no duplicates.
     private func merged(_ suggestions: [Suggestion], isAlone: Bool, _ draft: DraftText) -> [MergedSuggestion] {
         guard !isAlone else { return suggestions.map { MergedSuggestion(suggestion: $0) } }
         let ticked = Set(state.findings.filter(\.keepsWording).map(\.suggestion.id))

@@ -28,6 +28,8 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
     package var stage: DraftStage?
     /// The program's command and surroundings, as the rule has them; nil without that pass.
     package var program: String?
+    /// The hash of the styles of the draft's project; nil without any.
+    package var styles: ContentHash?
     /// Disabled rules.
     package var ignored: [String]
     /// Whether the rules of ``QuickPass/strictRules`` apply; nil in what an older version stored, as false.
@@ -62,6 +64,7 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
         ]
         if let stage { parts.append([stage.rawValue]) }
         if let program { parts.append([program]) }
+        if let styles { parts.append(["\(styles)"]) }
         return ContentHash(of: Array(parts.map { $0.joined(separator: ",") }.joined(separator: ";").utf8))
     }
 }

@@ -75,7 +75,8 @@ package struct ReviewState: Codable, Sendable, Equatable {
     /// The writer's answers to the findings of each rule.
     package var ruleAnswers: [String: RuleAnswers] {
         findings.reduce(into: [:]) { answers, finding in
-            guard let rule = finding.suggestion.rule else { return }
+            // House rules are not one writer's to mute.
+            guard let rule = finding.suggestion.rule, finding.suggestion.advisorID != Suggestion.styles else { return }
             switch finding.state {
             case .accepted: answers[rule, default: RuleAnswers()].accepted += 1
             case .skipped: answers[rule, default: RuleAnswers()].skipped += 1

@@ -16,7 +16,7 @@ package final class ReviewTools: Sendable {
     /// Wakes the jobs that wait for one.
     package let editors = EditorWatch()
     private let environment: [String: String]
-    private let read = Mutex<(pass: QuickPass, roles: RoleCatalogue)?>(nil)
+    private let read = Mutex<Tools?>(nil)
 
     /// - Parameters:
     ///   - folder: the agent's folder for answers and plans; without one no model is asked.
@@ -34,6 +34,12 @@ package final class ReviewTools: Sendable {
         models = ReviewModels(
             environment: environment, answers: folder?.appending("answers"), timeout: timeout, told: told)
         plans = ReviewPlans(folder: folder)
+    }
+
+    private struct Tools {
+        let pass: QuickPass
+        let styles: ProjectStyles
+        let roles: RoleCatalogue
     }
 
     /// Blocks briefly on first use.
@@ -58,15 +64,35 @@ package final class ReviewTools: Sendable {
         try tools().roles.storyType(storyType).defaultAdvisors
     }
 
-    private func tools() throws -> (pass: QuickPass, roles: RoleCatalogue) {
+    /// The styles of the project that a draft belongs to, from the files of its place alone; nil if there are none.
+    ///
+    /// - Parameter root: the place's folder.
+    func styles(of draft: BytePath, root: BytePath, _ held: HeldFiles) throws -> StylePass? {
+        let reader = StyleReader(
+            top: root,
+            status: { $0.isWithin(root) ? try held.statusFollowing($0) : nil },
+            read: { path in
+                guard path.isWithin(root) else {
+                    throw Fault(.usage, "\(path) is outside the place \(root), so it is not read", path: path)
+                }
+                return try held.openFollowing(path).readAll(limit: StyleReader.limit)
+            },
+            names: { folder in
+                guard folder.isWithin(root), try held.statusFollowing(folder)?.kind == .directory else { return [] }
+                return try held.list(folder).map(\.name)
+            })
+        return try tools().styles.pass(for: draft, reader)?.pass
+    }
+
+    private func tools() throws -> Tools {
         try read.withLock { read in
             if let read { return read }
             let resources = try TKResources.locate(environment: environment)
             let spelling = Spelling(
                 resources: resources, home: try TKHome(environment: environment), environment: environment)
-            let found = (
-                pass: try QuickPass(resources: resources, spelling: spelling), roles: try RoleCatalogue.load(resources)
-            )
+            let pass = try QuickPass(resources: resources, spelling: spelling)
+            let found = Tools(
+                pass: pass, styles: ProjectStyles(quick: pass), roles: try RoleCatalogue.load(resources))
             read = found
             return found
         }

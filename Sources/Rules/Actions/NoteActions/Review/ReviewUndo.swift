@@ -37,13 +37,14 @@ extension ReviewDraft {
             before = earlier
         }
         let restored = edits.isEmpty ? draft : DraftText(String(decoding: before, as: UTF8.self), syntax: draft.syntax)
-        let settings = try inForce(wanted, known.state.journey, services)
+        let (settings, styles, _) = try inForce(
+            wanted, files.draft, root: intent.root, known.state.journey, services, writing.held)
         let sidecar = try text(files.sidecar, writing.held)
         try checkOwner(of: sidecar, files, known.state, writing.held)
         let round = try ReviewRound(
             reverting: Set(answered), in: known.state, of: restored, sidecar: sidecar?.string,
             settings: settings,
-            pass: pass(settings, services))
+            pass: pass(settings, styles, files.draft, services))
         let back = try Self.intent(
             round, restored, files, known, sidecar, root: intent.root, writing.held,
             waits: Waits(services.reviews.unsaved))
