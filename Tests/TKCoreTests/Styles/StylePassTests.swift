@@ -61,7 +61,7 @@ struct StylePassTests {
                 + "tokens: ['\\b\\w+ly-\\w+\\b']", "A newly-made thing", ["newly-made -> newly made"]),
         Kind(
             "extends: existence\nignorecase: true\naction: {name: remove}\ntokens: [really]",
-            "Really, it is really good.", ["Really", " really -> "]),
+            "Really, it is really good.", ["Really", "really  -> "]),
         Kind(
             "extends: substitution\nignorecase: true\nswap: {utilize: use, 'e-?mail': message|note}",
             "Utilize e-mail, and use it.", ["Utilize -> Use", "e-mail -> message"]),
@@ -233,7 +233,7 @@ struct StylePassTests {
     @Test("A rule's lists of words and the project's own are spelled correctly")
     func words() throws {
         try folder.write("styles/House/Rule.yml", "extends: spelling\nmessage: \"'%s'\"\nignore: terms.txt\n")
-        try folder.write("styles/config/ignore/terms.txt", "Foobar\n")
+        try folder.write("styles/terms.txt", "Foobar\n")
         try folder.write("styles/config/ignore/more/names.txt", "bazqux\n")
         struct Nothing: WordChecker {
             func isCorrect(_ word: String) -> Bool { false }
