@@ -1,3 +1,4 @@
+import OwnFiles
 import Platform
 import Synchronization
 import TKCore

@@ -1,6 +1,8 @@
+import FileActions
 import Foundation
 import Glibc
 import NoteActions
+import OwnFiles
 import Platform
 import Rules
 import TKCore

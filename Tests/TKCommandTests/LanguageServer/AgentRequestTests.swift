@@ -5,6 +5,7 @@ import NoteActions
 import OwnFiles
 import Platform
 import Synchronization
+import TKCore
 import TestSupport
 import Testing
 

@@ -1,6 +1,8 @@
 import Foundation
 import NoteActions
+import OwnFiles
 import Platform
+import TKCore
 import TestSupport
 import Testing
 

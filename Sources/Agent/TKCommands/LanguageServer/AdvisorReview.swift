@@ -1,3 +1,4 @@
+import ArgumentParser
 import NoteActions
 import Platform
 import Synchronization

@@ -1,3 +1,4 @@
+import Platform
 import TKCore
 
 /// A draft's journey, as its reviews count it.
@@ -56,6 +57,31 @@ extension ReviewState {
     }
 }
 
+extension ReviewState {
+    /// Merges equivalent suggestions, except ticked ones: a tick applies to exactly the words that the person saw. So
+    /// does another proposal that was asked for.
+    ///
+    /// - Parameter isAlone: whether all are the quick pass's, which has no duplicates.
+    func merged(_ suggestions: [Suggestion], isAlone: Bool, _ draft: DraftText) -> [MergedSuggestion] {
+        guard !isAlone else { return suggestions.map { MergedSuggestion(suggestion: $0) } }
+        let ticked = Set(findings.filter(\.keepsWording).map(\.suggestion.id))
+        let free = suggestions.filter { !ticked.contains($0.id) }
+        let entries =
+            SuggestionMerger.merge(free, of: draft)
+            + suggestions.filter { ticked.contains($0.id) }.map { MergedSuggestion(suggestion: $0) }
+        return entries.sorted { SuggestionOrder.byPosition($0.suggestion, $1.suggestion) }
+    }
+
+    /// Open findings first, in the order of the draft.
+    mutating func sort() {
+        findings.sort { one, other in
+            if one.isOpen != other.isOpen { return one.isOpen }
+            return (one.suggestion.anchor.start, one.suggestion.priority, one.suggestion.id)
+                < (other.suggestion.anchor.start, other.suggestion.priority, other.suggestion.id)
+        }
+    }
+}
+
 extension DraftText {
     /// Suggestions at their ranges in this text, without those whose words are gone.
     func placed(_ suggestions: [Suggestion], previous: DraftText? = nil) -> [Suggestion] {
@@ -68,5 +94,12 @@ extension DraftText {
             suggestion.originalText = self[range]
             return suggestion
         }
+    }
+}
+
+extension ReviewRound {
+    /// Whether this content has been reviewed with these settings.
+    static func isKnown(_ known: ReviewState, _ content: ContentHash, _ settings: ReviewSettings) -> Bool {
+        known.content == content && known.settings == settings.hash
     }
 }

@@ -190,7 +190,6 @@ struct ReviewDraft: ExternalAction {
                 "\(file) is the sidecar of a review, and its draft is not beside it, so there is nothing to review",
                 path: file)
         }
-        let (settings, styles, troubles) = try inForce(wanted, files.draft, root: root, services, held)
         let isSidecar = files.draft != file
         let size = try held.status(files.draft)?.size
         let tooLong = size.flatMap(UnreadableDraft.reason(size:))
@@ -207,7 +206,8 @@ struct ReviewDraft: ExternalAction {
             let round = ReviewRound(
                 unreadable: reason, content: hash, known: known.state, sidecar: sidecar?.string, settings: settings)
             return try Self.intent(
-                round, DraftText(""), files, known, sidecar, root: root, held, waits: Waits(services.reviews.unsaved, saved))
+                round, DraftText(""), files, known, sidecar, root: root, held,
+                waits: Waits(services.reviews.unsaved, saved))
         }
         let draft = try DraftText(content, files.draft.description, path: files.draft)
         let hash = ContentHash(of: Array(draft.string.utf8))
@@ -366,39 +366,5 @@ struct ReviewDraft: ExternalAction {
         } catch let fault as Fault where fault.errno == ENOENT || fault.errno == ENOTDIR {
             return nil
         }
-    }
-
-    // MARK: Writing
-
-    static func carryOut(_ intent: Intent, _ writing: ReviewWriting) throws -> Receipt {
-        if let gone = intent.gone { return try putAway(gone, intent, writing) }
-        var effects = try intent.moved?.effects(in: writing.held) ?? []
-        if intent.isNothing { return Receipt(intent.summary, values: intent.values, effects: effects) }
-        guard let status = try writing.held.status(intent.draft) else {
-            throw Fault(.superseded, "\(intent.draft) is gone", path: intent.draft)
-        }
-        return try writing.alone(ReviewFiles(draft: intent.draft)) { try write(intent, status, writing) }
-    }
-
-    static func write(_ intent: Intent, _ status: FileStatus, _ writing: ReviewWriting) throws -> Receipt {
-        // Writable whatever the draft's mode: the agent rewrites these files, and people put answers into the sidecar.
-        let mode = status.mode & 0o666 | 0o600
-        if let kept = intent.kept { try writing.putOwn(kept, mode: mode) }
-        if let edit = intent.edit {
-            try writing.put(edit, into: intent.draft)
-            if let effect = try FileEffect.left(at: intent.draft, base: edit.base, edit.result, in: writing.held) {
-                effects.append(effect)
-            }
-        }
-        if let state = intent.state { try writing.putOwn(state, mode: mode) }
-        if let sidecar = intent.sidecar {
-            try writing.putSidecar(sidecar, mode: mode)
-            let held = writing.held
-            if let effect = try FileEffect.left(at: sidecar.path, base: sidecar.base, sidecar.result, in: held) {
-                effects.append(effect)
-            }
-        }
-        if intent.state != nil { try ReviewOutputs.write(intent.draft, writing, mode: mode) }
-        return Receipt(intent.summary, values: intent.values, effects: effects)
     }
 }

@@ -36,7 +36,8 @@ extension ReviewDraft {
         let reply = try await editor.editor.ask(editing.request)
         return try await files.run {
             let plan = try Self.decide(
-                editing.file, root: intent.root, settings, services, context.files, reply: reply, saved: intent.saved ?? "")
+                editing.file, root: intent.root, settings, services, context.files, reply: reply,
+                saved: intent.saved ?? "")
             // The settings have changed.
             guard !plan.isPlannedLater else { throw ReviewWriting.changed(intent.draft) }
             try services.reviews.plans.write(plan, try Self.key(intent, context))

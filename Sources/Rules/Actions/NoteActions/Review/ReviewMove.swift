@@ -67,7 +67,8 @@ extension ReviewDraft {
         let verb = move.isCopy ? "copies" : "moves"
         return Intent(
             root: input.file.root, draft: files.draft, edit: nil, kept: nil, state: nil, sidecar: nil, answered: [],
-            summary: "\(verb) the review of \(old.draft.nameText) to \(files.draft.nameText)", values: [:], saved: saved,
+            summary: "\(verb) the review of \(old.draft.nameText) to \(files.draft.nameText)", values: [:],
+            saved: saved,
             moved: move)
     }
 

@@ -73,7 +73,7 @@ package struct ReviewRound: Sendable {
             state.isOwed = models?.isIncomplete ?? settings.asksOthers
         }
         if hasAnswers { try apply(to: draft, mayWrite: mayWrite) }
-        finish()
+        state.sort()
     }
 
     /// Adds findings of other reviewers. Those of the passes stay, at their places in this text, whose review by the
@@ -89,7 +89,7 @@ package struct ReviewRound: Sendable {
         let content = ContentHash(of: Array(draft.string.utf8))
         review(draft, content)
         state.settings = content == known.content ? known.settings : nil
-        finish()
+        state.sort()
     }
 
     /// For a draft that is not text: keeps the known state, and the sidecar says why there is no review.
@@ -125,7 +125,7 @@ package struct ReviewRound: Sendable {
         }
         review(draft, ContentHash(of: Array(draft.string.utf8)))
         state.written = state.content
-        finish()
+        state.sort()
     }
 
     /// Reopens answers whose words a save removed from the draft.
@@ -139,11 +139,6 @@ package struct ReviewRound: Sendable {
             case .rewritten: rewritten.insert(state.findings[index].key)
             }
         }
-    }
-
-    /// Whether this content has been reviewed with these settings.
-    static func isKnown(_ known: ReviewState, _ content: ContentHash, _ settings: ReviewSettings) -> Bool {
-        known.content == content && known.settings == settings.hash
     }
 
     // MARK: Answers
@@ -314,7 +309,7 @@ package struct ReviewRound: Sendable {
         let suggestions = (pass(draft, muted) + advice.map { gate?.admitted($0) ?? $0 })
             .filter { seen.insert($0.id).inserted }
         let isAlone = advice.isEmpty && !suggestions.contains { $0.advisorID == Suggestion.styles }
-        let entries = merged(suggestions, isAlone: isAlone, draft)
+        let entries = state.merged(suggestions, isAlone: isAlone, draft)
         let known = KnownFindings(state.findings)
         let moved = known.moved(suggestions, in: draft, previous: previous)
         let answeredAlong = known.answeredAlong()
@@ -383,20 +378,6 @@ package struct ReviewRound: Sendable {
         if let report = models.council { state.council = ReviewCouncil(content: content, report: report) }
     }
 
-    /// Merges equivalent suggestions, except ticked ones: a tick applies to exactly the words that the person saw. So
-    /// does another proposal that was asked for.
-    ///
-    /// - Parameter isAlone: whether all are the quick pass's, which has no duplicates.
-    private func merged(_ suggestions: [Suggestion], isAlone: Bool, _ draft: DraftText) -> [MergedSuggestion] {
-        guard !isAlone else { return suggestions.map { MergedSuggestion(suggestion: $0) } }
-        let ticked = Set(state.findings.filter(\.keepsWording).map(\.suggestion.id))
-        let free = suggestions.filter { !ticked.contains($0.id) }
-        let entries =
-            SuggestionMerger.merge(free, of: draft)
-            + suggestions.filter { ticked.contains($0.id) }.map { MergedSuggestion(suggestion: $0) }
-        return entries.sorted { SuggestionOrder.byPosition($0.suggestion, $1.suggestion) }
-    }
-
     private mutating func update(_ index: Int, _ entry: MergedSuggestion) {
         var suggestion = entry.suggestion
         if state.findings[index].keepsWording {
@@ -413,13 +394,5 @@ package struct ReviewRound: Sendable {
             undone += 1
         }
         if state.findings[index].isOpen { state.findings[index].state = .pending }
-    }
-
-    private mutating func finish() {
-        state.findings.sort { one, other in
-            if one.isOpen != other.isOpen { return one.isOpen }
-            return (one.suggestion.anchor.start, one.suggestion.priority, one.suggestion.id)
-                < (other.suggestion.anchor.start, other.suggestion.priority, other.suggestion.id)
-        }
     }
 }

@@ -180,3 +180,40 @@ struct ReviewWriting: Sendable {
         Fault(.transient, "\(path) was changed in the meantime; it will be examined again", path: path)
     }
 }
+
+extension ReviewDraft {
+    static func carryOut(_ intent: Intent, _ writing: ReviewWriting) throws -> Receipt {
+        if let gone = intent.gone { return try putAway(gone, intent, writing) }
+        if intent.isNothing {
+            return Receipt(
+                intent.summary, values: intent.values, effects: try intent.moved?.effects(in: writing.held) ?? [])
+        }
+        guard let status = try writing.held.status(intent.draft) else {
+            throw Fault(.superseded, "\(intent.draft) is gone", path: intent.draft)
+        }
+        return try writing.alone(ReviewFiles(draft: intent.draft)) { try write(intent, status, writing) }
+    }
+
+    static func write(_ intent: Intent, _ status: FileStatus, _ writing: ReviewWriting) throws -> Receipt {
+        // Writable whatever the draft's mode: the agent rewrites these files, and people put answers into the sidecar.
+        let mode = status.mode & 0o666 | 0o600
+        if let kept = intent.kept { try writing.putOwn(kept, mode: mode) }
+        var effects = try intent.moved?.effects(in: writing.held) ?? []
+        if let edit = intent.edit {
+            try writing.put(edit, into: intent.draft)
+            if let effect = try FileEffect.left(at: intent.draft, base: edit.base, edit.result, in: writing.held) {
+                effects.append(effect)
+            }
+        }
+        if let state = intent.state { try writing.putOwn(state, mode: mode) }
+        if let sidecar = intent.sidecar {
+            try writing.putSidecar(sidecar, mode: mode)
+            let held = writing.held
+            if let effect = try FileEffect.left(at: sidecar.path, base: sidecar.base, sidecar.result, in: held) {
+                effects.append(effect)
+            }
+        }
+        if intent.state != nil { try ReviewOutputs.write(intent.draft, writing, mode: mode) }
+        return Receipt(intent.summary, values: intent.values, effects: effects)
+    }
+}
