@@ -217,6 +217,12 @@ import Testing
         #expect(seen?.contains("abandoned") == true, "\(seen ?? "")")
     }
 
+    @Test("A pattern is looked for in all of a long text") func patternFarInText() throws {
+        try folder.write("other/long.txt", String(repeating: "word ", count: 20_000) + "INV-0042")
+        let set = RuleSet([try rule(where: #"text: { matches: "INV-\\d+$" }"#, places: known)])
+        #expect(try set.match(facts("long.txt")).count == 1)
+    }
+
     @Test("Named groups of a pattern are values if the condition holds") func groupsAreValues() throws {
         try folder.write("other/invoice.txt", "Invoice INV-0042 of ACME\n")
         func found(_ condition: String) throws -> [Values]? {

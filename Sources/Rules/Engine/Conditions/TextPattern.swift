@@ -16,7 +16,8 @@ struct TextPattern: Sendable {
     private let composed: NSRegularExpression
     private let groups: [String]
 
-    /// The engine reports about every 10,000 steps.
+    /// The engine reports at each character where it has looked for a match in vain, and about every 10,000 steps: so
+    /// many reports of the second kind.
     private static let reports = 500
 
     /// nil for an invalid pattern.
@@ -55,7 +56,7 @@ struct TextPattern: Sendable {
                 stop.pointee = true
             } else if flags.contains(.progress) {
                 reports += 1
-                if reports > Self.reports {
+                if reports > whole.length + Self.reports {
                     answer = .gaveUp
                     stop.pointee = true
                 }
