@@ -22,7 +22,8 @@ import Testing
             ?? []
         let actions = try files.filter { $0.pathExtension == "swift" }
             .filter {
-                try String(contentsOf: $0, encoding: .utf8).contains(/\nstruct \w+: (DecidingAction|ExternalAction) \{/)
+                try String(contentsOf: $0, encoding: .utf8)
+                    .contains(/\n(package )?struct \w+: (DecidingAction|ExternalAction) \{/)
             }
         // `for-each` belongs to the engine.
         #expect(actions.count == (try ActionScene().open().registry.names.count) - 1)

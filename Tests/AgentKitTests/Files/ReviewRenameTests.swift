@@ -78,7 +78,7 @@ struct ReviewRenameTests {
         let steward = try await reviewed()
         let old = try ["essay.review.md", ".tk/reviews/essay.md.json"].map { try read(steward, "part/\($0)") }
         if what.isTaken {
-            try steward.drop("drafts/part/novel.md", "It is big in size.\n")
+            try steward.drop("drafts/part/novel.md", "It was at the the end.\n")
             try await holds(steward, "part/novel.review.md", "1 finding.")
         }
         if what.isStopped { try await steward.stop() }

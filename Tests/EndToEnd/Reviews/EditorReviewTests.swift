@@ -177,8 +177,9 @@ extension EditorTests {
             let sidecar = steward.path("drafts/essay.review.md")
             let session = try await EditorSession(steward, editor, sidecar, isLocking: false)
             try await session.type("A remark.")
-            try steward.drop("drafts/essay.md", "We met in order to talk. They came in order to eat.\n")
-            try await waits(steward, "essay.review.md is open in ")
+            try steward.drop("drafts/essay.md", "We met in order to talk. We stayed due to the fact that it rained.\n")
+            try await waits(
+                steward, editor == .nano ? "essay.review.md is open in " : "with changes that are not saved (")
             #expect(try steward.read("drafts/essay.review.md") == before)
             try await session.save("A remark.")
             try await session.quit()

@@ -134,7 +134,7 @@ private final class ReviewInEditor {
             + "exec @ARGV"
         try steward.shell(
             ["perl", "-MPOSIX", "-e", closing, "tmux", "-f", "/dev/null", "-S", socket, "new-session", "-d"]
-                + ["-x", "200", "-y", "50", "-c", steward.path(folder).text] + editor.command + [name]
+                + ["-x", "500", "-y", "50", "-c", steward.path(folder).text] + editor.command + [name]
         ).check()
         try await until("it shows \(name)") { try self.screen().contains(self.editor.prompt ?? name) }
     }

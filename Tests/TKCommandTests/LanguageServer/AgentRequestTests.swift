@@ -72,6 +72,8 @@ extension LanguageServerTests {
             client.obedience = .obeys
         }
         try client.notify("textDocument/didSave", ["textDocument": ["uri": client.uri], "text": client.string])
+        // The server has read it once it answers what is asked next.
+        _ = try await client.findings()
         request.serial = 3
         try agent.tell(AgentNews(wanted: request))
         #expect(try await reply(3, agent, client).taken.count == 1)

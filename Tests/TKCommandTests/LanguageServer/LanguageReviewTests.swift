@@ -60,7 +60,9 @@ struct LanguageReviewTests {
             ($0["codeDescription"] as? [String: Any])?["href"] as? String
         }
         #expect(addresses == ["wordy", "repeated-word", "wordy"].map { "file://\(page.text)#\($0)" })
-        let without = try await LanguageClient(try CommandFixture(), sampleDraft)
+        let bare = try CommandFixture()
+        let without = try await LanguageClient(bare, sampleDraft)
+        defer { withExtendedLifetime((fixture, bare)) {} }
         #expect(try await without.diagnostics().allSatisfy { $0["codeDescription"] == nil })
     }
 }

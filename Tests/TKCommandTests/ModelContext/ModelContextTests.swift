@@ -205,7 +205,7 @@ struct ModelContextTests {
         #expect(try await client.call("read_draft", ["draft": "sub/own.md"]).value["text"] as? String == "Words.\n")
         let addresses = (try await client.request("resources/list")["result"] as? [String: Any])?["resources"]
         #expect((addresses as? [[String: Any]])?.count == 2)
-        #expect(try fixture.tk(["mcp", "none"]).status == 64)
+        #expect(try fixture.tk(["mcp", "none"]).status == 1)
     }
 
     @Test(

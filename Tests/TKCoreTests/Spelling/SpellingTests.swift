@@ -190,7 +190,7 @@ struct SpellingTests {
             ("occured", "occurred", true), ("untill", "until", true), ("colour", "color", true),
             ("goverment", "government", true), ("hosue's", "house's", true),
             ("mitigations", "mitigation", false), ("rattlepated", "rattlepate", false),
-            ("mitigationss", "mitigations", true), ("perhap", "perhaps", true),
+            ("mitigationss", "mitigations", true), ("nevertheles", "nevertheless", true),
             ("house", "house", false), ("mtime", "mime", false), ("src", "scr", false), ("ons", "nos", false),
             ("kdestroy", "destroy", false), ("poppler's", "popple's", false), ("infact", "in fact", false),
             ("abcd", "badc", false), ("ho", "house", false), ("", "a", false),

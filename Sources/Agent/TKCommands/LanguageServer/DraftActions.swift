@@ -146,7 +146,8 @@ extension LanguageServer {
     /// Whether the buffer has the words of these findings: some clients say so of an edit that came too late.
     func holds(_ found: DraftExaminer.Examined, _ keys: Set<String>, _ uri: String) async throws -> Bool {
         guard var open = drafts[uri] else { return false }
-        if open.text.string == found.newText { return true }
+        // Emacs tells of its change only once the command is over.
+        if open.version == found.view.version || open.text.string == found.newText { return true }
         open.state = found.view.state
         let (examiner, trial) = (examiner, open)
         let now = try await pool.run { try examiner.examine(trial) }

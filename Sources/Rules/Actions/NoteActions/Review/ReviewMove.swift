@@ -121,6 +121,11 @@ extension ReviewDraft {
         state.draft = BytePath(bytes: new.draft.name)
         let replaced = try bytes(new.state, held)
         let base = replaced.map { ContentHash(of: $0) }
+        let (before, there) = try (text(old.sidecar, held)?.string, text(new.sidecar, held)?.string)
+        let isShared = try ReviewFiles.drafts(ofSidecar: new.sidecar).contains {
+            try $0 != new.draft && held.status(ReviewFiles(draft: $0).state) != nil
+        }
+        guard there.map({ SidecarMark.begins($0.utf8) && !isShared }) ?? true else { return nil }
         guard !isCopy else {
             // The copy has no sidecar yet, and its text is to be read. Accepted words are in it, or are news in it.
             (state.rendered, state.settings) = (nil, nil)
@@ -136,14 +141,9 @@ extension ReviewDraft {
                 from: old.draft, to: new.draft, isCopy: true, kept: [], sidecar: nil,
                 state: ReviewWrite(path: new.state, base: base, text: try state.json()), oldSidecar: nil, oldState: nil)
         }
-        let (before, there) = try (text(old.sidecar, held)?.string, text(new.sidecar, held)?.string)
         var kept: [ReviewWrite] = []
         var source = before
         if let there {
-            let isShared = try ReviewFiles.drafts(ofSidecar: new.sidecar).contains {
-                try $0 != new.draft && held.status(ReviewFiles(draft: $0).state) != nil
-            }
-            guard SidecarMark.begins(there.utf8), !isShared else { return nil }
             let isUntouched = before.map { hashed($0) == known.rendered } ?? true
             if isUntouched, there.hasPrefix(ReviewSidecar.mark(known.draft)) {
                 source = there
