@@ -154,6 +154,35 @@ import Testing
         #expect(try scene.home.read("dropbox/Idea 1.review.md").contains("1 finding, 1 skipped."))
     }
 
+    @Test("What was taken back stays so, although the sidecar that an editor has open still has the mark")
+    func takenBack() async throws {
+        let scene = try ActionScene()
+        try scene.home.write("dropbox/Idea 1.md", ReviewSample.draft)
+        let world = try scene.open()
+        try await world.run("review", on: "Idea 1.md")
+        let sidecar = try scene.home.read("dropbox/Idea 1.review.md")
+        let editor = try Impostor(
+            "kak", of: "/usr/bin/tail", ["-f", "Idea 1.review.md"], in: scene.path("dropbox"), scene.home)
+        let ticked = ReviewSample.answer(sidecar, ["x", " "])
+        try scene.home.write("dropbox/Idea 1.review.md", ticked)
+        try await world.run("review", on: "Idea 1.review.md")
+        #expect(try scene.home.read("dropbox/Idea 1.md") == ReviewSample.accepted)
+        try scene.home.write("dropbox/Idea 1.md", ReviewSample.draft)
+        for (number, name) in ["Idea 1.md", "Idea 1.review.md", "Idea 1.md"].enumerated() {
+            do {
+                let deed = try await world.run("review", on: BytePath(name), step: "\(number).0")
+                #expect(deed.receipt.wait != nil)
+            } catch let fault as Fault {
+                #expect(number > 0 && fault.kind == .transient, "nothing is left to write")
+            }
+            #expect(try scene.home.read("dropbox/Idea 1.md") == ReviewSample.draft)
+        }
+        try editor.end()
+        try await world.run("review", on: "Idea 1.md")
+        #expect(try scene.home.read("dropbox/Idea 1.md") == ReviewSample.draft)
+        #expect(try scene.home.read("dropbox/Idea 1.review.md").contains("2 findings."))
+    }
+
     /// nano's lock as it is before the first change, or after it.
     @Test(
         "nano's lock never says that all is saved: the file's time and content do",

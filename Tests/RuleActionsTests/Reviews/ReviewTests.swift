@@ -251,7 +251,7 @@ import Testing
         #expect(text.contains(isFollowed ? "No findings, 1 accepted, 1 skipped." : "2 findings."))
         let hash = ContentHash(of: Array(before.utf8)).description.prefix(8)
         let kept = BytePath("dropbox/.tk/reviews/Other.review.\(hash).md")
-        #expect(try isFollowed ? !scene.exists(kept) : scene.home.read(kept) == before)
+        #expect(try scene.home.read(kept) == before)
         #expect(try listed(scene) == ["Other.md", "Other.review.md"])
     }
 

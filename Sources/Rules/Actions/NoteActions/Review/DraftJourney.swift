@@ -40,7 +40,7 @@ package struct DraftJourney {
         var journey = journey
         try step(&journey)
         state.journey = journey
-        if !isDryRun { try write() }
+        if !isDryRun { try ReviewWriting(alone: files.draft.parent, held).alone(files) { try write() } }
     }
 
     private mutating func write() throws {

@@ -72,7 +72,9 @@ extension ReviewDraft {
 
     private func plan(_ intent: Intent, _ question: ReviewQuestion, _ context: StepContext) async throws -> Intent {
         let (settings, services, files) = (settings, services, services.files)
-        if let kept = try await files.run({ try Self.keptPlan(intent, context, services) }) { return kept }
+        if let kept = try await files.run({ try Self.keptPlan(intent, context, services) }), kept.waits == nil {
+            return kept
+        }
         let owed = try await files.run { try Self.owed(intent, question, settings, services, context.files) }
         var (found, given): (ModelFindings?, GivenProposals?)
         if let owed {
@@ -112,7 +114,7 @@ extension ReviewDraft {
             let plan = try Self.decide(
                 intent.draft, root: intent.root, settings, services, context.files, models: models,
                 proposals: proposals, reply: reply, saved: intent.saved ?? "")
-            guard plan.question == nil else { throw ReviewWriting.changed(intent.draft) }
+            guard !plan.isPlannedLater else { throw ReviewWriting.changed(intent.draft) }
             try services.reviews.plans.write(plan, try Self.key(intent, context))
             FaultPoint.reach("review decided")
             return plan

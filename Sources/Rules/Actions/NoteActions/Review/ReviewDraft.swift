@@ -269,9 +269,9 @@ struct ReviewDraft: ExternalAction {
                 }
                 if base != nil, sidecarWrite != nil, try waits.keepSidecar(files, known.state, held) {
                     sidecarWrite = nil
-                    state.shown = known.state.lastSidecar
+                    (state.shown, state.heard) = (known.state.lastSidecar, sidecar?.string)
                 } else {
-                    (state.shown, state.rendered) = (nil, ContentHash(of: Array(text.utf8)))
+                    (state.shown, state.heard, state.rendered) = (nil, nil, ContentHash(of: Array(text.utf8)))
                 }
                 if state.shown == nil, round.holdsOwnWords, let sidecar, let base {
                     let path = files.kept(base)
@@ -279,7 +279,7 @@ struct ReviewDraft: ExternalAction {
                     if let bytes = try bytes(path, held), ContentHash(of: bytes) == base { kept = nil }
                 }
             } else {
-                (state.shown, state.rendered) = (nil, nil)
+                (state.shown, state.heard, state.rendered) = (nil, nil, nil)
             }
         }
         let stateWrite =

@@ -29,7 +29,9 @@ extension ReviewDraft {
     func plan(_ intent: Intent, _ editing: ReviewEditing, _ context: StepContext) async throws -> Intent {
         let (settings, services) = (settings, services)
         let files = services.files
-        if let kept = try await files.run({ try Self.keptPlan(intent, context, services) }) { return kept }
+        if let kept = try await files.run({ try Self.keptPlan(intent, context, services) }), kept.waits == nil {
+            return kept
+        }
         guard let editor = try await files.run({ services.reviews.openDrafts.editor(of: intent.draft) }) else {
             throw ReviewWriting.changed(intent.draft)
         }

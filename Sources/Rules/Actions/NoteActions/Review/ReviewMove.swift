@@ -1,3 +1,4 @@
+import Glibc
 import Ledger
 import Platform
 import Rules
@@ -23,7 +24,10 @@ struct ReviewMove: Codable, Sendable, Equatable {
     func carryOut(_ writing: ReviewWriting) throws {
         guard let status = try writing.held.status(to) else { throw Fault(.superseded, "\(to) is gone", path: to) }
         guard try isCopy || writing.held.status(from) == nil else { throw ReviewWriting.changed(from) }
-        let mode = status.mode & 0o666 | 0o600
+        try writing.alone(ReviewFiles(draft: to)) { try write(writing, mode: status.mode & 0o666 | 0o600) }
+    }
+
+    private func write(_ writing: ReviewWriting, mode: mode_t) throws {
         for write in kept { try writing.putOwn(write, mode: mode) }
         if let sidecar { try writing.putSidecar(sidecar, mode: mode) }
         try writing.putOwn(state, mode: mode)
@@ -129,7 +133,7 @@ extension ReviewDraft {
         guard !isCopy else {
             // The copy has no sidecar yet, and its text is to be read. Accepted words are in it, or are news in it.
             (state.rendered, state.settings) = (nil, nil)
-            (state.shown, state.waiting) = (nil, nil)
+            (state.shown, state.heard, state.waiting) = (nil, nil, nil)
             state.findings.removeAll { $0.state == .accepted && $0.proposal != nil }
             // The ticks in the old sidecar are meant for the old draft.
             for index in state.findings.indices where state.findings[index].isOpen {

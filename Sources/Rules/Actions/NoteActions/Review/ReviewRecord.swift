@@ -25,20 +25,24 @@ package struct ReviewRecord: Sendable {
     /// - Throws: `Fault`; `.transient` if somebody has the sidecar open or has changed a file in the meantime.
     package func write(_ mine: ReviewState, stored: ContentHash?, _ reply: EditorReply) throws -> EditorRequest? {
         let held = HeldFiles(below: [files.draft.parent])
-        let known = try ReviewDraft.state(files, held)
+        var known = try ReviewDraft.state(files, held)
         guard let draft = try ReviewDraft.text(files.draft, held) else { return nil }
         let content = ContentHash(of: Array(draft.string.utf8))
         let isMine = mine.content == content && known.hash == stored
         guard known.hash != nil || isMine && mine.findings.contains(where: { !$0.isOpen }) else { return nil }
         let sidecar = try ReviewDraft.text(files.sidecar, held)
         try ReviewDraft.checkOwner(of: sidecar, files, known.state, held)
+        let makesSidecar = known.state.rendered != nil
         let round = ReviewRound(
             of: draft, known: isMine ? mine : known.state, sidecar: sidecar?.string,
             answers: isMine ? Self.undone(mine, known.state) : reply.answers(about: content), settings: settings,
             mayWrite: false, isInEditor: true, pass: pass)
+        // Writes the sidecar even if an interrupted write has left it as it was.
+        let shown = sidecar.map { ContentHash(of: Array($0.string.utf8)) }
+        if shown != known.state.rendered { known.state.rendered = nil }
         let whole = try ReviewDraft.intent(
             round, draft, files, known, sidecar, root: files.draft.parent, held, waits: .init(),
-            makesSidecar: known.state.rendered != nil)
+            makesSidecar: makesSidecar)
         if whole.sidecar != nil, let lock = try UnsavedChanges.sign(beside: files.sidecar, held) {
             throw Fault(
                 .transient, "\(UnsavedSign.file(lock).tells(of: files.sidecar)), so the answer was not put there",

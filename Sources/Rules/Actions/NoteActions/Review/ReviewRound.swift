@@ -146,7 +146,7 @@ package struct ReviewRound: Sendable {
     /// - Returns: whether there are any.
     private mutating func readAnswers(_ sidecar: String?) -> Bool {
         guard let sidecar else { return false }
-        let found = SidecarAnswers(sidecar, keys: Set(state.findings.map(\.key)))
+        let found = SidecarAnswers(sidecar, of: state)
         var answers = found.byKey
         var asking: Set<String> = []
         for finding in state.findings where finding.isOpen && answers[finding.key]?.mark == .ask {
@@ -159,10 +159,10 @@ package struct ReviewRound: Sendable {
                 than: SidecarAnswers(state.shown ?? ReviewSidecar.text(state)), answered: asking)
         }
         var strays = found.strays[...]
-        for finding in state.findings where finding.isOpen && answers[finding.key] == nil {
+        for finding in state.findings where finding.isOpen && !found.heads.contains(finding.key) {
             answers[finding.key] = strays.popFirst().map { SidecarAnswers.Answer(mark: .unreadable($0)) }
         }
-        return take(answers)
+        return take(answers) || state.findings.contains { $0.isOpen && $0.isTicked }
     }
 
     /// - Parameter answers: by the findings' keys.

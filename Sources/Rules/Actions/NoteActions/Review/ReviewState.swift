@@ -25,6 +25,8 @@ package struct ReviewState: Codable, Sendable, Equatable {
     /// The sidecar as last written, while an editor that has it open keeps the present one from being written; nil
     /// otherwise.
     package var shown: String?
+    /// The present sidecar then: its answers have been taken, and are still in it.
+    package var heard: String?
     /// The answers that wait for an editor; nil if none do.
     package var waiting: ReviewWaiting?
     /// Keys of the models' raw answers behind the findings.

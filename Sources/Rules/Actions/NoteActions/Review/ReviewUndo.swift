@@ -17,6 +17,16 @@ extension ReviewDraft {
             return try removeFirst(intent, writing, files, resumes: context.resumesUndo)
         }
         let known = try state(files, writing.held)
+        if services.reviews.openDrafts.editor(of: files.draft) != nil {
+            throw Fault(.failed, "\(intent.draft) is open in an editor; undo it once it is closed", path: intent.draft)
+        }
+        let hasTaken = known.state.findings.contains {
+            $0.state == .accepted && $0.proposal != nil && answered.contains($0.key)
+        }
+        if edits.isEmpty, hasTaken {
+            throw Fault(
+                .failed, "an editor put these words into \(intent.draft); take them back there", path: intent.draft)
+        }
         func checkClosed(_ path: BytePath, _ written: ContentHash?) throws {
             guard let sign = try services.reviews.unsaved.sign(on: path, writing.held, written: written) else { return }
             throw Fault(.failed, "\(sign.tells(of: path)); undo it \(sign.end)", path: path)

@@ -37,6 +37,8 @@ package struct SidecarAnswers: Sendable, Equatable {
 
     /// By the findings' keys.
     package private(set) var byKey: [String: Answer] = [:]
+    /// The keys of all findings in it.
+    private(set) var heads: Set<String> = []
     /// The lines of each block outside its fence, the first one from its key on.
     private(set) var blocks: [String: [String]] = [:]
     /// The sidecar's lines without marks.
@@ -96,6 +98,15 @@ package struct SidecarAnswers: Sendable, Equatable {
         for (key, line) in unreadable where byKey[key] == nil {
             byKey[key] = Answer(mark: .unreadable(line), proposal: nil)
         }
+        heads = Set(byKey.keys)
+    }
+
+    /// The answers in a sidecar that have not been taken from it before.
+    init(_ text: String, of state: ReviewState) {
+        let keys = Set(state.findings.map(\.key))
+        self.init(text, keys: keys)
+        guard let heard = state.heard.map({ SidecarAnswers($0, keys: keys) }) else { return }
+        byKey = byKey.filter { heard.byKey[$0] != $1 || heard.blocks[$0] != blocks[$0] }
     }
 
     private static var opening: Regex<(Substring, Substring)> { /\s{0,3}(`{3,})/ }

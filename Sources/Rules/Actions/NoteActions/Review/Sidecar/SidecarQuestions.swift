@@ -5,7 +5,7 @@ enum SidecarQuestions {
     /// - Returns: questions by the open findings' keys; empty for just another proposal.
     static func asked(in sidecar: String?, of state: ReviewState) -> [String: String] {
         guard let sidecar else { return [:] }
-        let answers = SidecarAnswers(sidecar, keys: Set(state.findings.map(\.key)))
+        let answers = SidecarAnswers(sidecar, of: state)
         return state.findings.reduce(into: [:]) { asked, finding in
             guard finding.isOpen, answers.byKey[finding.key]?.mark == .ask else { return }
             asked[finding.key] = question(answers.blocks[finding.key] ?? [], about: finding)
