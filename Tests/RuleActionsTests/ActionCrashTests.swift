@@ -12,6 +12,9 @@ import Testing
 @Suite("Killing actions") struct ActionCrashTests {
     static let samples = ActionSample.all.filter { $0.action != "run" }
 
+    /// Of each sample, at points by chance; `make campaign` kills it at all of them.
+    private static let kills = 8
+
     @Test("Wherever it is killed, the effect happens once", arguments: samples) func whereverKilledEffect(
         _ sample: ActionSample
     ) async throws {
@@ -22,7 +25,8 @@ import Testing
         }()
         let points = try await points(sample)
         #expect(points > 0)
-        for number in 1...max(1, points) {
+        var random = SeededGenerator(for: "kills in \(sample.action)")
+        for number in Thoroughness.sample(1..<(points + 1), Self.kills, &random) {
             let scene = try sample.scene()
             try await decide(sample, in: scene)
             await #expect(processExitsWith: .signal(SIGKILL)) {
@@ -58,7 +62,8 @@ import Testing
         let points = Int(try done.home.read("points")) ?? 0
         // Deleting a row from a database passes no points.
         #expect(points > 0 || sample.action == "index-capture")
-        for number in 1..<(points + 1) {
+        var random = SeededGenerator(for: "kills in the undo of \(sample.action)")
+        for number in Thoroughness.sample(1..<(points + 1), Self.kills, &random) {
             let scene = try sample.scene()
             try await perform(sample, in: scene)
             await #expect(processExitsWith: .signal(SIGKILL)) {
