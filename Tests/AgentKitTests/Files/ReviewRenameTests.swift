@@ -107,7 +107,8 @@ struct ReviewRenameTests {
         let output = what.draft.replacing("/", with: "/.tk/reviews/") + ".quickfix"
         #expect(try steward.exists(BytePath("drafts/\(output)")))
         let kept = try steward.files("drafts").filter { $0.nameText.contains("novel.md.json.") }
-        #expect(kept.count == (what.isTaken ? 1 : 0), "what another draft's review held is kept")
+        // Twice, if the removal of the old name was seen in between.
+        #expect(what.isTaken ? [1, 2].contains(kept.count) : kept.isEmpty, "what another draft's review held is kept")
 
         // The review goes on: an answer reaches the draft under its name.
         let text = try read(steward, sidecar)

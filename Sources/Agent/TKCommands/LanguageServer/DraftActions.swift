@@ -127,7 +127,7 @@ extension LanguageServer {
             let found = try await pool.run { try examiner.examine(open, answers: answers) }
             guard drafts[uri]?.version == open.version else { continue }
             guard let text = found.newText else {
-                if let note = found.view.state.findings.first(where: { answers[$0.key] != nil })?.note {
+                if let note = found.view.state.findings.first(where: { $0.isOpen && answers[$0.key] != nil })?.note {
                     throw ReplyError.failed(note)
                 }
                 decided(found, of: uri)

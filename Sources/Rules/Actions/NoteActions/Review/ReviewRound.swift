@@ -62,13 +62,14 @@ package struct ReviewRound: Sendable {
         self.proposals = proposals
         self.isInEditor = isInEditor
         var hasAnswers = readAnswers(sidecar)
-        if take(answers) { hasAnswers = true }
         state.spend(proposals.costs)
         let content = ContentHash(of: Array(draft.string.utf8))
         let isKnown = models == nil && Self.isKnown(known, content, settings)
+        // First, so that what this text has opened again can be answered.
+        if !isKnown { followAnswers(to: draft) }
+        if take(answers) { hasAnswers = true }
         guard !isKnown || hasAnswers else { return }
         if !isKnown {
-            followAnswers(to: draft)
             review(draft, content, models: models)
             state.isOwed = models?.isIncomplete ?? settings.asksOthers
         }
