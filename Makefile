@@ -4,8 +4,8 @@ SWIFT ?= swift
 PREFIX ?= /usr
 DESTDIR ?=
 
-# Which module may import which is part of the design: see ARCHITECTURE.md. An index would be a fifth of the work, and
-# editors make their own.
+# Which module may import which is part of the design: see ARCHITECTURE.md. An index would be a fifth of the work;
+# editors make their own, and Tests/XCTMain.swift does without.
 CHECKED := --explicit-target-dependency-import-check error --disable-index-store
 # Without libinotifytools, which is GPL-2 only: see NOTICE. `make release RELEASE_TRAITS=` builds with it.
 RELEASE_TRAITS ?= --disable-default-traits
