@@ -111,7 +111,7 @@ package struct WatchStatus: Sendable, Equatable {
     package var watchLimitHit = false
     /// Library entries of watches that the kernel has dropped; bounded, see ``WatchOptions/staleLimit``.
     package var staleEntries = 0
-    /// How often the library was restarted to free such entries.
+    /// How often inotify was restarted: after a loss of events, or to free such entries.
     package var restarts = 0
     /// How often the owner thread woke up.
     package var wakeUps = 0

@@ -32,6 +32,7 @@ final class WatchLoop {
     var suspects: Set<RootWatch> = []
     var mounts: [Mount] = []
 
+    /// Events were lost or cannot be interpreted.
     var rescanWanted = false
     var numbers = WatchStatus()
 
@@ -64,19 +65,24 @@ final class WatchLoop {
             wait()
             mailbox.obey(self)
             if isStopping { break }
-            doWhatIsDue()
-            let begun = Self.now()
-            readEvents()
-            // Only now: the second half may have been in the queue all along while this thread was not running.
-            if !mayHaveMore { abandonRenames(dueBy: begun) }
-            checkSuspects()
-            putAway()
-            publish()
+            turn()
         }
         mailbox.close()
         for root in roots.values { drop(root) }
         putAwayAll()
         events.close()
+        publish()
+    }
+
+    /// Does what is due and handles the pending events, without waiting for any.
+    func turn() {
+        doWhatIsDue()
+        let begun = Self.now()
+        readEvents()
+        // Only now: the second half may have been in the queue all along while this thread was not running.
+        if !mayHaveMore { abandonRenames(dueBy: begun) }
+        checkSuspects()
+        putAway()
         publish()
     }
 
@@ -166,7 +172,11 @@ final class WatchLoop {
     }
 
     /// Rescans everything: ensures that all watches exist, then marks everything.
+    ///
+    /// After a loss of events no watch is known to exist: one may have gone with its folder, and a new folder of the
+    /// same name may even have the same inode. So all are placed anew.
     func rescan() {
+        let isInDoubt = rescanWanted
         rescanWanted = false
         numbers.rescans += 1
         let now = Self.now()
@@ -174,6 +184,11 @@ final class WatchLoop {
         if now - rescanNotBefore > Self.nanoseconds(60) { rescanBackoff.reset() }
         rescanNotBefore = now + Self.nanoseconds(rescanBackoff.next() / .seconds(1))
         hourlyDue = nil
+        if isInDoubt {
+            restart()
+            scheduleTimers()
+            return
+        }
         for root in Array(roots.values) {
             if !check(root), root.real != nil, root.mode == .inotify { watchTree(root, "", force: true) }
             emit(.subtree(root: root.spec.name, path: ""), for: root)
@@ -211,7 +226,10 @@ final class WatchLoop {
     }
 
     private func restartIfStale() {
-        guard events.staleEntries > max(options.staleLimit, table.count) else { return }
+        if events.staleEntries > max(options.staleLimit, table.count) { restart() }
+    }
+
+    private func restart() {
         putAwayAll()
         table.clear()
         beginAnew()

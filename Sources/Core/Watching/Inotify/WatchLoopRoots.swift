@@ -59,13 +59,12 @@ extension WatchLoop {
         // The root, or a folder above it, may appear between the look and the watch: repeat until both agree.
         for _ in 0..<100 {
             let real = RealFolder(root.spec.path)
-            if root.isPlaced, real == nil, root.real == nil {
+            let isAsBefore = root.isPlaced && real == root.real
+            // Without its watch it is another folder with the same inode.
+            if isAsBefore, real == nil || hasTop(root) {
                 let before = root.anchors
                 placeAnchors(root)
-                if root.anchors == before { break }
-                continue
-            }
-            if root.isPlaced, real == root.real, root.top != nil {
+                if root.anchors != before { continue }
                 if root.unreadable.contains(""), watchTree(root, "", force: true), !root.unreadable.contains("") {
                     placeAnchors(root)
                     emit(.subtree(root: root.spec.name, path: ""), for: root)
@@ -75,7 +74,7 @@ extension WatchLoop {
             if let real, let reason = FileSystemKind.reasonToPoll(real.path) {
                 return poll(root, mount, .poll(reason: reason)) || differed
             }
-            differed = differed || real != root.real || root.mode != .inotify
+            differed = differed || isAsBefore || real != root.real || root.mode != .inotify
             stopPollers(root, within: "")
             forgetTree(root)
             root.mode = .inotify
@@ -94,6 +93,11 @@ extension WatchLoop {
             if root.real != nil { emit(.subtree(root: root.spec.name, path: ""), for: root) }
         }
         return differed
+    }
+
+    /// Whether the root's own folder is watched, or known not to be.
+    private func hasTop(_ root: RootWatch) -> Bool {
+        root.top.map { $0.wd != nil || unwatched.contains($0) || root.unreadable.contains("") } ?? false
     }
 
     private func poll(_ root: RootWatch, _ mount: Mount?, _ mode: RootWatch.Mode) -> Bool {
