@@ -61,6 +61,27 @@ extension WatchingTests {
                 #expect(loop.turn().contains(.file(root: "root", path: "second.txt")))
             }
         }
+
+        @Test("A folder that another replaces between the look at it and its watch", arguments: [false, true])
+        func replacedMeanwhile(andLeaves: Bool) throws {
+            let loop = try SteppedLoop([root])
+            defer { loop.close() }
+            let (new, moved) = (root.path.appending("new"), root.path.appending("moved"))
+            try makeFolder(new)
+            loop.queue.beforeAdding(new) {
+                try rename(new, moved)
+                try makeFolder(new)
+            }
+            if andLeaves { loop.queue.afterAdding(new) { try rename(new, folder.path.appending("outside")) } }
+            _ = loop.turn()
+            #expect(loop.queue.failures.isEmpty)
+            let paths: [BytePath] = andLeaves ? ["moved/a.txt"] : ["moved/a.txt", "new/a.txt"]
+            for path in paths {
+                try writeFile(root.path.appending(path))
+                let marks = loop.turn()
+                #expect(marks.contains(.file(root: "root", path: path)), "\(marks)")
+            }
+        }
     }
 }
 
@@ -92,9 +113,15 @@ private final class SteppedLoop {
 
 /// The kernel's events, with accidents.
 private final class MeddledQueue: EventQueue {
+    typealias Accident = () throws -> Void
+
     private let kernel: any EventQueue
     private var watches: [BytePath: Int32] = [:]
+    private var before: [BytePath: Accident] = [:]
+    private var after: [BytePath: Accident] = [:]
     private var isOverflowing = false
+    /// Accidents that failed.
+    private(set) var failures: [any Error] = []
 
     init(_ kernel: any EventQueue) { self.kernel = kernel }
 
@@ -110,12 +137,24 @@ private final class MeddledQueue: EventQueue {
         isOverflowing = true
     }
 
+    /// Runs once, when the path is about to be watched.
+    func beforeAdding(_ path: BytePath, _ accident: @escaping Accident) { before[path] = accident }
+
+    /// Runs once, when the path has just been watched.
+    func afterAdding(_ path: BytePath, _ accident: @escaping Accident) { after[path] = accident }
+
+    private func happen(_ accident: Accident?) {
+        do { try accident?() } catch { failures.append(error) }
+    }
+
     var descriptor: Int32 { kernel.descriptor }
     var staleEntries: Int { kernel.staleEntries }
 
     func add(_ path: BytePath, _ mask: UInt32, known: Int32?) -> WatchAnswer {
+        happen(before.removeValue(forKey: path))
         let answer = kernel.add(path, mask, known: known)
         if case .watch(let wd) = answer { watches[path] = wd }
+        happen(after.removeValue(forKey: path))
         return answer
     }
 

@@ -163,6 +163,10 @@ extension WatchLoop {
             // No identity, so the next look treats it as new.
             node.identity = nil
             return false
+        case .failed(ESTALE):
+            // Retried with the event that says so, or at the latest with the folders that the kernel refuses.
+            unwatched.insert(node)
+            return true
         case .failed(let code):
             if unwatched.insert(node).inserted, code == ENOSPC {
                 say(
@@ -196,7 +200,8 @@ extension WatchLoop {
         }
     }
 
-    /// A watch on `path` with at least these bits, shared with other watches on the same inode.
+    /// A watch on `path` with at least these bits, shared with other watches on the same inode. Fails with ESTALE if
+    /// the path has meanwhile become another folder's.
     ///
     /// - Parameter node: the node of a new watch; a shared watch must be attached to it.
     func obtain(
@@ -217,9 +222,23 @@ extension WatchLoop {
                 wanted |= other.mask
                 _ = events.add(path, wanted, known: wd)
             }
+            if wd != known, !isStill(path, identity) {
+                if table[wd] == nil {
+                    table.retire(wd)
+                    events.remove(wd)
+                }
+                return .failed(ESTALE)
+            }
             table.enter(wd, identity, wanted, for: node)
         }
         return answer
+    }
+
+    /// Whether a path names the same folder as before it was watched.
+    private func isStill(_ path: BytePath, _ identity: RootIdentity) -> Bool {
+        var found = stat()
+        guard path.withCString({ lstat($0, &found) }) == 0 else { return false }
+        return RootIdentity(device: UInt64(found.st_dev), inode: UInt64(found.st_ino)) == identity
     }
 
     /// Forgets a folder and everything below it.
