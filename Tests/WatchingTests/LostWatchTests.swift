@@ -82,6 +82,35 @@ extension WatchingTests {
                 #expect(marks.contains(.file(root: "root", path: path)), "\(marks)")
             }
         }
+
+        @Test("A rename while watches are placed is no move from outside", arguments: [true, false])
+        func renamedMeanwhile(atTheStart: Bool) throws {
+            try folder.write("box/in/a/a.txt", "x")
+            try folder.write("box/in/b/b.txt", "x")
+            let loop = try SteppedLoop(atTheStart ? [] : [root])
+            defer { loop.close() }
+            // Folders come in the order of their inodes: which is the later one is known only now.
+            let names = ["a", "b"]
+            var added: [String] = []
+            for name in names {
+                loop.queue.beforeAdding(root.path.appending(BytePath(name))) {
+                    added.append(name)
+                    guard added.count == 2 else { return }
+                    try rename(
+                        root.path.appending(BytePath("\(name)/\(name).txt")),
+                        root.path.appending(BytePath("\(added[0])/moved.txt")))
+                }
+            }
+            if atTheStart { loop.loop.setRoots([root]) } else { loop.queue.overflow() }
+            // After an overflow the events of the rename are read only in the second.
+            let marks = loop.turn() + loop.turn()
+            try #require(loop.queue.failures.isEmpty && added.count == 2)
+            #expect(marks.contains(.subtree(root: "root", path: "")))
+            #expect(!marks.contains { if case .movedIn = $0 { true } else { false } }, "\(marks)")
+            try folder.write("box/outside.txt", "x")
+            try rename(folder.path.appending("box/outside.txt"), root.path.appending("inside.txt"))
+            #expect(loop.turn().contains(.movedIn(root: "root", path: "inside.txt", isFolder: false)))
+        }
     }
 }
 

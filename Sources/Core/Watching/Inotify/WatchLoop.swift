@@ -34,6 +34,8 @@ final class WatchLoop {
 
     /// Events were lost or cannot be interpreted.
     var rescanWanted = false
+    /// Roots whose watches were just placed: of a rename meanwhile, only the second half may be queued.
+    var justPlaced: Set<RootWatch> = []
     var numbers = WatchStatus()
 
     /// Nanoseconds of the monotonic clock; nil if nothing is due.
@@ -98,7 +100,7 @@ final class WatchLoop {
     }
 
     private func millisecondsToNext() -> Int32 {
-        if mayHaveMore || !suspects.isEmpty || !table.orphans.isEmpty { return 0 }
+        if mayHaveMore || !justPlaced.isEmpty || !suspects.isEmpty || !table.orphans.isEmpty { return 0 }
         var next = [parked.first?.due, pollDue, hourlyDue, sightDue].compactMap(\.self)
         if rescanWanted { next.append(rescanNotBefore) }
         guard let first = next.min() else { return -1 }
@@ -159,6 +161,7 @@ final class WatchLoop {
                 return
             }
         }
+        justPlaced = []
         if rescanWanted, Self.now() >= rescanNotBefore { rescan() }
     }
 

@@ -168,9 +168,9 @@ extension WatchLoop {
     }
 
     /// Whether the first half of a rename within the root would have been seen: no folder of the root is polled or
-    /// unreadable, and no event was lost.
+    /// unreadable, no event was lost, and its watches are older than the rename.
     private func seesAll(of root: RootWatch) -> Bool {
-        !rescanWanted && root.pollers.isEmpty && root.unreadable.isEmpty
+        !rescanWanted && !justPlaced.contains(root) && root.pollers.isEmpty && root.unreadable.isEmpty
             && (unwatched.isEmpty || !unwatched.contains { $0.owner === root })
     }
 

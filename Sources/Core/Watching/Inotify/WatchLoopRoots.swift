@@ -8,6 +8,7 @@ extension WatchLoop {
 
     func setRoots(_ wanted: [WatchRoot]) {
         for spec in wanted { addRoot(spec.name, RootWatch(spec)) }
+        _ = drainEvents()
         scheduleTimers()
         publish()
     }
@@ -30,6 +31,7 @@ extension WatchLoop {
         }
         parked.removeAll { $0.places.contains { $0.root === root } }
         suspects.remove(root)
+        justPlaced.remove(root)
     }
 
     /// Compares the root with the folder now at its path.
@@ -82,6 +84,7 @@ extension WatchLoop {
             root.real = real
             root.excluded = real?.excluded(of: root.spec, in: mounts) ?? []
             placeAnchors(root)
+            justPlaced.insert(root)
             if real != nil { watchTree(root, "", force: true) }
             // Permission changes are reported to watches on the parent folder.
             if root.unreadable.contains("") { placeAnchors(root) }
