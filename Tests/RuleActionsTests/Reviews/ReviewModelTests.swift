@@ -215,7 +215,9 @@ import Testing
         try await kill(unharmed, entry, at: .max)
         let points = Int(try unharmed.scene.home.read("points")) ?? 0
         #expect(points > 5)
-        for number in 1...max(1, points) {
+        // `make campaign` kills it at all of them.
+        var random = SeededGenerator(for: "kills in a review")
+        for number in Thoroughness.sample(1..<(points + 1), 8, &random) {
             let scene = try Scene(beside: first)
             let before = scene.server.requests.count
             try await kill(scene, entry, at: number)
