@@ -65,6 +65,34 @@ struct AppArmorProfileTests {
         let rules = lines.map { $0.drop { $0 == " " } }.filter { !$0.hasPrefix("#") }
         #expect(rules.filter { $0.hasPrefix("capability") || $0.hasPrefix("network") || $0.contains("ux") } == [])
     }
+
+    @Test("What the agent reads on a draft's behalf may be read, and nobody's secrets")
+    func reading() throws {
+        let dump = try runProgram([
+            Parser.path, "--skip-kernel-load", "--skip-cache", "--dump=rule-exprs", Self.profile.text,
+        ])
+        // Of each rule, a line with its pattern as a regular expression and one with what it allows:
+        // `aare: /a/*   ->   /a/[^/\x00]*`, `rule: …  ->  … (0x10004/0)< …`.
+        let found = (dump.output + dump.errors).matches(of: /aare: \S+ +-> +(\S+)\nrule: .*\(0x([0-9a-f]+)\//)
+        try #require(found.count > 50, "\(dump)")
+        let read = 0x10004
+        let rules = try found.filter { Int($0.output.2, radix: 16).map { $0 & read == read } ?? false }
+            .map { try NSRegularExpression(pattern: "^(\($0.output.1))$") }
+        func mayRead(_ path: String) -> Bool {
+            rules.contains { $0.firstMatch(in: path, range: NSRange(path.startIndex..., in: path)) != nil }
+        }
+        for path in [
+            "/usr/share/hunspell/", "/usr/share/hunspell/de_DE.dic", "/usr/share/myspell/dicts/",
+            "/usr/share/myspell/dicts/de_DE.aff", "/usr/lib/x86_64-linux-gnu/libhunspell-1.7.so.0",
+            "/usr/share/steward/tk/models.json", "/usr/share/libexttextcat/en.lm", "/srv/steward/drafts/.vale.ini",
+            "/var/lib/steward/.tk/words.txt",
+        ] {
+            #expect(mayRead(path), "\(path)")
+        }
+        for path in ["/etc/shadow", "/home/anna/.ssh/id_ed25519", "/root/.tk/secrets/anthropic"] {
+            #expect(!mayRead(path), "\(path)")
+        }
+    }
 }
 
 /// What the units depend on; read as text, so it is checked on every machine.
