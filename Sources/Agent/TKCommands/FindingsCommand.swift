@@ -86,7 +86,7 @@ struct FindingsAdd: AsyncParsableCommand {
         if let quote = finding.quote { text += " “\(short(quote))”" }
         if let replacement = finding.replacement { text += " → “\(short(replacement))”" }
         if !finding.message.isEmpty { text += (text.isEmpty ? "" : ": ") + short(finding.message, 200) }
-        return Printable.line(text)
+        return text.isEmpty ? "a finding" : Printable.line(text)
     }
 
     private static func short(_ text: String, _ most: Int = 60) -> String {

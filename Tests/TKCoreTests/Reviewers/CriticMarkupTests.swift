@@ -149,6 +149,14 @@ import Testing
         #expect(export.text.contains("```\nin order to\n```") && export.text.contains("title: In order to test"))
     }
 
+    @Test("Marks without an end are words, however many", arguments: ["{++", "{~~a", "{>>", "{~~a~>"])
+    func endless(_ mark: String) {
+        let copy = String(repeating: mark, count: 20_000)
+        #expect(CriticMarkup(copy, of: DraftText("We met.\n")).findings.isEmpty)
+        let read = CriticMarkup(copy + "{++more++}", of: DraftText("We met.\n"))
+        #expect(read.findings.count == 1)
+    }
+
     @Test("Whatever the findings, the copy without its marks is the draft") func anyFindings() throws {
         var random = SeededGenerator(for: "criticmarkup")
         let words = ["x", "", "a~>b", "--}", "{++", "~~}", "# y", "`", "\n\n", "{>>z<<}", "<<}", "|", "😀 naïve"]

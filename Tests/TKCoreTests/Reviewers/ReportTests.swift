@@ -131,9 +131,44 @@ import Testing
             testDescription: "Code stays code",
             report: languageTool(match(54, 2, words: #"{"value":"remove"}"#)),
             placed: ["LanguageTool: 4 rm: Hm. (RULE) (The wording is left out: it would change code.)"]),
+        Case(
+            testDescription: "Numbers that are too large for any text name no place",
+            report: sarif(
+                #""charOffset":\#(huge),"charLength":\#(huge)"#, kind: #""columnKind":"unicodeCodePoints","#),
+            unplaced: ["it names no place"]),
+        Case(
+            testDescription: "Nor do they in a context",
+            report: languageTool(
+                match(28, 5, #","context":{"text":"a naïve","offset":\#(huge),"length":\#(huge)}"#)),
+            placed: ["LanguageTool: 2 naïve: Hm. (RULE)"]),
+        Case(
+            testDescription: "A line behind the end is no end",
+            report: sarif(#""startLine":1,"startColumn":13,"endLine":99,"endColumn":1"#),
+            unplaced: ["the draft has no place 1:13"]),
+        Case(
+            testDescription: "Nor is one before the start",
+            report: lines(diagnostic(#""line":2,"column":3"#, #","end":{"line":0,"column":1}"#)),
+            unplaced: ["the draft has no place 2:3"]),
         Case(testDescription: "Nothing to say", report: " \n"),
         Case(testDescription: "Vale has nothing to say", report: "{}"),
     ]
+
+    /// The largest number that JSON's readers agree on.
+    private static let huge = 9_223_372_036_854_774_784
+
+    @Test("An end that no number can hold is none") func overflow() throws {
+        let draft = DraftText(String(repeating: "Some words. ", count: 200))
+        let findings = try ReportFormat.read(
+            Array(Self.languageTool(Self.match(1_500, Self.huge)).utf8), about: draft)
+        #expect(findings.map(\.range) == [nil])
+    }
+
+    @Test("The arguments of a message are put in once") func arguments() throws {
+        let report = #"""
+            {"runs":[{"results":[{"message":{"text":"{0} and {1}, {7}","arguments":["{1}{1}","b"]}}]}]}
+            """#
+        #expect(try ReportFormat.read(Array(report.utf8), about: Self.draft).map(\.message) == ["{1}{1} and b, {7}"])
+    }
 
     @Test("Each format, with its own way of counting", arguments: cases) func formats(_ one: Case) throws {
         let findings = try ReportFormat.read(Array(one.report.utf8), about: Self.draft)
@@ -152,6 +187,8 @@ import Testing
         arguments: [
             ("No findings, all is well.", nil, "none of the known formats"),
             (#"{"Code":"E100","Text":"no config"}"#, nil, "vale says: no config"),
+            (#"{"diagnostics":[{"message":"m","location":{}},7]}"#, nil, "not rdjson"),
+            (#"{"diagnostics":7}"#, .rdjson, "not rdjson"), (#"{"runs":{}}"#, nil, "not sarif"),
             (#"{"a":1}"#, ReportFormat.sarif, "not sarif"), ("{\n,}", .rdjson, "line 2"),
             ("{\"message\":\"x\",\"location\":{}}\nnonsense\n", .rdjsonl, "line 2"),
         ] as [(String, ReportFormat?, String)])
@@ -166,6 +203,12 @@ import Testing
         let report = "warming up\n" + Self.vale(Self.alert(1, "12,18", "the the")) + "\n1 error\n"
         #expect(try ReportFormat.read(output: Array(report.utf8), about: Self.draft).count == 1)
         #expect(throws: Fault.self) { _ = try ReportFormat.read(output: Array("it failed\n".utf8), about: Self.draft) }
+    }
+
+    @Test("A message without end is cut") func endless() {
+        let finding = ReportedFinding(message: String(repeating: "word ", count: 20_000), quote: "naïve idea")
+        let placed = FindingPlacer(Self.draft).place([finding], author: "ann", origin: .added).placed
+        #expect(placed.map(\.reasoning.unicodeScalars.count) == [16_384])
     }
 
     @Test("What the draft silences is not placed") func silenced() {

@@ -174,8 +174,8 @@ package struct CriticMarkup: Sendable {
 private struct MarkSearch {
     /// A longer one is none.
     private static let longest = 20_000
-    /// Kinds whose closing does not occur any more.
-    private var isOver: Set<Unicode.Scalar> = []
+    /// The next places of closings and arrows, as far as they are known; beyond the text if there are no more.
+    private var next: [Unicode.Scalar: Int] = [:]
 
     static func all(in scalars: [Unicode.Scalar]) -> Set<[Unicode.Scalar]> {
         var (search, found, index) = (MarkSearch(), Set<[Unicode.Scalar]>(), 0)
@@ -193,19 +193,24 @@ private struct MarkSearch {
             return nil
         }
         let kind = scalars[start + 1]
-        guard "+-~=>".unicodeScalars.contains(kind), !isOver.contains(kind) else { return nil }
+        guard "+-~=>".unicodeScalars.contains(kind) else { return nil }
         let closing: Unicode.Scalar = kind == ">" ? "<" : kind
-        let limit = min(scalars.count, start + Self.longest)
-        var index = start + 3
-        while index + 2 < limit {
-            if scalars[index] == closing, scalars[index + 1] == closing, scalars[index + 2] == "}" {
-                let isWhole = kind != "~" || Self.arrow(in: start + 3..<index, of: scalars) != nil
-                return isWhole ? index + 3 : nil
-            }
+        let end = place(of: [closing, closing, "}"], from: start + 3, in: scalars)
+        guard end + 2 < min(scalars.count, start + Self.longest) else { return nil }
+        if kind == "~", place(of: ["~", ">"], from: start + 3, in: scalars) + 1 >= end { return nil }
+        return end + 3
+    }
+
+    /// Where these are next. The places asked for only increase, so that all searches together read the text once.
+    private mutating func place(of wanted: [Unicode.Scalar], from start: Int, in scalars: [Unicode.Scalar]) -> Int {
+        let key = wanted[0] == wanted[1] ? wanted[0] : wanted[1]
+        if let known = next[key], known >= start { return known }
+        var index = start
+        while index < scalars.count, scalars[index] != wanted[0] || !scalars[index...].starts(with: wanted) {
             index += 1
         }
-        if limit == scalars.count { isOver.insert(kind) }
-        return nil
+        next[key] = index
+        return index
     }
 
     /// The position of `~>`.

@@ -146,9 +146,14 @@ package struct FindingPlacer: Sendable {
                 anchor: anchor, origin: origin))
     }
 
+    /// In scalars. The rest of a longer message is left out: a sidecar has a limit, too.
+    private static let longestMessage = 16_384
+
     /// What the reviewer says, with the name of its rule and its other wordings, in one line each.
     private static func message(_ finding: ReportedFinding) -> String {
-        var text = FindingResolver.printable(finding.message)
+        var told = finding.message.unicodeScalars[...]
+        if told.count > longestMessage { told = told.prefix(longestMessage - 1) + "…".unicodeScalars }
+        var text = FindingResolver.printable(String(told))
         if let rule = finding.rule.map(Printable.line), !rule.isEmpty, !text.contains(rule) {
             text += text.isEmpty ? rule : " (\(rule))"
         }

@@ -14,9 +14,9 @@ enum LanguageToolReport {
             place: offset.map { "at offset \($0)" })
         if let context = match["context"], let text = context["text"]?.text {
             let units = Array(text.utf16)
-            let start = context["offset"]?.whole ?? 0
-            let end = start + (context["length"]?.whole ?? 0)
-            if start >= 0, end > start, end <= units.count {
+            let (start, length) = (context["offset"]?.whole ?? 0, context["length"]?.whole ?? 0)
+            if units.indices.contains(start), length > 0, length <= units.count - start {
+                let end = start + length
                 finding.quote = String(decoding: units[start..<end], as: UTF16.self)
                 finding.prefix = Self.side(units[..<start]).trimmingPrefix("...").description
                 var suffix = Self.side(units[end...])

@@ -29,7 +29,7 @@ package enum ReportFormat: String, Sendable, CaseIterable {
             do {
                 let value = try JSON(parsing: bytes)
                 guard let format, let found = findings(value, as: format, draft) else {
-                    throw Fault(.usage, "the report is JSON, but not \(format?.rawValue ?? "")")
+                    throw isNot(format)
                 }
                 return found
             } catch let mistake as JSON.Mistake {
@@ -63,6 +63,9 @@ package enum ReportFormat: String, Sendable, CaseIterable {
                 for format in [ReportFormat.sarif, .rdjson, .languagetool, .vale] {
                     if let found = findings(value, as: format, draft) { return found }
                 }
+                for (member, format) in [("runs", ReportFormat.sarif), ("diagnostics", .rdjson)] {
+                    if value[member] != nil { throw isNot(format) }
+                }
                 if let text = value["Text"]?.text, value["Code"] != nil { throw Fault(.failed, "vale says: \(text)") }
             }
             do {
@@ -80,6 +83,10 @@ package enum ReportFormat: String, Sendable, CaseIterable {
                     + allCases.map(\.rawValue).joined(separator: ", "))
         }
         return findings
+    }
+
+    private static func isNot(_ format: ReportFormat?) -> Fault {
+        Fault(.usage, "the report is JSON, but not \(format?.rawValue ?? "")")
     }
 
     private static func criticMarkup(_ bytes: [UInt8], _ draft: DraftText) throws -> [ReportedFinding] {
@@ -109,16 +116,22 @@ package enum ReportFormat: String, Sendable, CaseIterable {
     private static func findings(_ value: JSON, as format: ReportFormat, _ draft: DraftText) -> [ReportedFinding]? {
         let places = ReportedPlaces(draft)
         switch format {
-        case .sarif: return value["runs"].map { $0.items.flatMap { SARIFReport($0, places).findings } }
+        case .sarif:
+            guard case .array(let runs)? = value["runs"] else { return nil }
+            return runs.flatMap { SARIFReport($0, places).findings }
         case .rdjson:
-            guard let diagnostics = value["diagnostics"] else { return nil }
-            return diagnostics.items.flatMap { RDJSONReport.findings($0, places, source: value["source"]) ?? [] }
-        case .languagetool:
-            guard let matches = value["matches"], value["software"] != nil || value["language"] != nil else {
-                return nil
+            guard case .array(let diagnostics)? = value["diagnostics"] else { return nil }
+            var findings: [ReportedFinding] = []
+            for diagnostic in diagnostics {
+                guard let found = RDJSONReport.findings(diagnostic, places, source: value["source"]) else { return nil }
+                findings += found
             }
+            return findings
+        case .languagetool:
+            guard case .array(let matches)? = value["matches"], value["software"] != nil || value["language"] != nil
+            else { return nil }
             let name = value["software"]?["name"]?.text ?? "LanguageTool"
-            return matches.items.map { LanguageToolReport.finding($0, by: name, places) }
+            return matches.map { LanguageToolReport.finding($0, by: name, places) }
         case .vale: return ValeReport.findings(value, places)
         case .rdjsonl, .criticmarkup: return nil
         }

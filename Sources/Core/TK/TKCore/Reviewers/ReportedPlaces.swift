@@ -46,8 +46,10 @@ struct ReportedPlaces {
     }
 
     /// The text from one place to another, which is exclusive. Without a column it is whole lines, without an end the
-    /// word that begins there.
+    /// word that begins there. nil if there are no such places.
     func range(line: Int, column: Int?, endLine: Int?, endColumn: Int?, _ unit: Unit) -> Range<Int>? {
+        // The text's end may be told as the beginning of a line behind it.
+        if let endLine, !(line...max(line, draft.lineStarts.count + 1)).contains(endLine) { return nil }
         guard let column else {
             let last = endLine.map { endColumn == nil ? $0 : max(line, $0) } ?? line
             guard line >= 1, last >= line, last <= draft.lineStarts.count else { return nil }
@@ -75,8 +77,9 @@ struct ReportedPlaces {
 
     /// A range in UTF-16 code units of the whole text; nil if it is not within the text.
     func range(utf16 start: Int, length: Int) -> Range<Int>? {
-        guard length >= 0, let first = offset(utf16: start), let end = offset(utf16: start + length) else { return nil }
-        return first..<end
+        let (last, isBeyond) = start.addingReportingOverflow(length)
+        guard length >= 0, !isBeyond, let first = offset(utf16: start) else { return nil }
+        return offset(utf16: last).map { first..<$0 }
     }
 
     private func offset(utf16 wanted: Int) -> Int? {

@@ -56,8 +56,11 @@ struct SARIFReport {
     private func message(_ message: JSON?, _ rule: JSON?) -> String {
         var text = message?["text"]?.text ?? message?["markdown"]?.text
         if text == nil, let id = message?["id"]?.text { text = rule?["messageStrings"]?[id]?["text"]?.text }
-        for (index, argument) in (message?["arguments"]?.items ?? []).enumerated() {
-            text = text?.replacing("{\(index)}", with: argument.text ?? "")
+        let arguments = message?["arguments"]?.items ?? []
+        // In one pass: an argument may look like a place for another.
+        text = text?.replacing(/\{([0-9]{1,6})\}/) { match -> String in
+            let index = Int(match.output.1) ?? 0
+            return arguments.indices.contains(index) ? arguments[index].text ?? "" : String(match.output.0)
         }
         return text ?? rule?["shortDescription"]?["text"]?.text ?? ""
     }
@@ -79,7 +82,9 @@ struct SARIFReport {
         guard let start = region["charOffset"]?.whole else { return nil }
         let length = region["charLength"]?.whole ?? 0
         if unit == .utf16 { return places.range(utf16: start, length: length) }
-        return start >= 0 && length >= 0 && start + length <= places.draft.count ? start..<start + length : nil
+        let all = 0...places.draft.count
+        guard all.contains(start), all.contains(length), all.contains(start + length) else { return nil }
+        return start..<start + length
     }
 
     /// A fix's replacements as one; nil if it changes several files, or places that are not in the draft.
