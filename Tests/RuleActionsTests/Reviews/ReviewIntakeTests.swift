@@ -119,6 +119,51 @@ import Testing
         #expect(fault?.message.contains("name its draft") == true)
     }
 
+    @Test("An answer to `[?]` is shown, and clears the mark; a tick then means the new words")
+    func answers() async throws {
+        let (scene, world) = try scene()
+        try await world.run("review", on: "Idea 1.md")
+        let path = scene.path(Self.draft)
+        let clean = try scene.home.read(Self.sidecar)
+        let keys = clean.split(separator: "\n").filter { $0.hasPrefix("- [ ]") }.map {
+            String($0.split(separator: "**")[1])
+        }
+        try #require(keys.count == 2)
+        func answered(_ key: String, _ wording: String? = "so as to") throws -> Bool {
+            try ReviewIntake.answer(key, of: path, by: "bob", "It is longer.", wording: wording).isReworded
+        }
+        // Nothing was asked, nothing is there, and the writer has decided.
+        for (key, mark) in [(keys[0], " "), ("none", " "), (keys[0], "x"), (keys[0], "-")] {
+            try write(scene.path(Self.sidecar), ReviewSample.answer(clean, [mark]))
+            let before = try scene.snapshot()
+            #expect(throws: Fault.self, "\(key) \(mark)") { _ = try answered(key) }
+            #expect(try scene.snapshot() == before)
+        }
+        let asked = ReviewSample.answer(clean, ["?", "?"])
+            .replacing("\n\n  > in order to", with: " Is it worse?\n\n  > in order to")
+        try write(scene.path(Self.sidecar), asked)
+        #expect(try ReviewIntake.stored(path)?.asked == [keys[0]: "Is it worse?", keys[1]: ""])
+        #expect(try answered(keys[0]))
+        let text = try scene.home.read(Self.sidecar)
+        #expect(text.contains("- [ ] **\(keys[0])**") && text.contains("- [?] **\(keys[1])**"), "\(text)")
+        #expect(text.contains("  You asked: Is it worse?\n\n  bob: It is longer.\n"), "\(text)")
+        #expect(text.contains("  so as to\n") && !text.contains("  to\n"), "\(text)")
+        #expect(try ReviewIntake.stored(path)?.asked == [keys[1]: ""])
+        // More than words, and the same again: the answer counts without it.
+        #expect(try !answered(keys[1], "due to\n\n# the"))
+        #expect(try !answered(keys[0]))
+        #expect(try scene.home.read(Self.draft) == ReviewSample.draft)
+        try await world.run("review", on: "Idea 1.md", step: "other.0")
+        let later = try scene.home.read(Self.sidecar)
+        #expect(later.contains("  so as to\n") && !later.contains("- [?]"), "\(later)")
+        try answer(scene, "x", " ")
+        let ticked = try scene.snapshot()
+        #expect(throws: Fault.self) { _ = try answered(keys[0], "with the aim to") }
+        #expect(try scene.snapshot() == ticked)
+        try await world.run("review", on: "Idea 1.review.md", step: "third.0")
+        #expect(try scene.home.read(Self.draft) == ReviewSample.draft.replacing("in order to", with: "so as to"))
+    }
+
     // MARK: Programs
 
     private func program(_ scene: ActionScene, _ script: String) throws -> String {

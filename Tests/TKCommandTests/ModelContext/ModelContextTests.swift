@@ -126,21 +126,40 @@ struct ModelContextTests {
         #expect(mine.count == 3, "\(mine)")
 
         let key = try #require(mine.first { $0.quote == "The system" }?.id)
-        let stored = try fixture.read("drafts/.tk/reviews/essay.md.json")
-        let asked = stored.replacing("\"key\" : \"\(key)\"", with: "\"asked\" : \"Why?\", \"key\" : \"\(key)\"")
-            .replacing("\"key\": \"\(key)\"", with: "\"asked\": \"Why?\", \"key\": \"\(key)\"")
-        try #require(asked != stored)
-        try fixture.write("drafts/.tk/reviews/essay.md.json", asked)
+        let answer = ["draft": "essay.md", "finding": key, "answer": "It is one.", "replacement": "The tool"]
+        #expect(try await client.call("answer_question", answer).failure?.contains("asks nothing") ?? false)
+        // No agent of Steward has read the mark.
+        let lines = try fixture.read("drafts/essay.review.md").split(separator: "\n", omittingEmptySubsequences: false)
+        let marked = lines.map { $0.contains("**\(key)**") ? "- [?]\($0.dropFirst(5)) Is it one?" : String($0) }
+        try fixture.write("drafts/essay.review.md", marked.joined(separator: "\n"))
         read = try await client.call("read_draft", ["draft": "essay.md"]).value
-        let questions = (read["findings"] as? [[String: Any]])?.first { $0["id"] as? String == key }?["questions"]
-        #expect((questions as? [[String: Any]])?.first?["question"] as? String == "Why?")
-        told = try await client.call(
-            "answer_question",
-            ["draft": "essay.md", "finding": key, "answer": "Because.", "replacement": "The tool"]
-        ).value
-        #expect(told["status"] as? String == "added", "\(told)")
-        #expect(try fixture.read("drafts/essay.review.md").contains("The tool"))
+        #expect(Self.questions(read, key) == [["question": "Is it one?"]])
+        told = try await client.call("answer_question", answer).value
+        #expect(told["status"] as? String == "answered", "\(told)")
+        let answered = try fixture.read("drafts/essay.review.md")
+        #expect(answered.contains("  You asked: Is it one?\n\n  tester: It is one.\n"), "\(answered)")
+        #expect(answered.contains("  The tool\n") && !answered.contains("- [?]"), "\(answered)")
+        read = try await client.call("read_draft", ["draft": "essay.md"]).value
+        #expect(Self.questions(read, key) == [["question": "Is it one?", "by": "tester", "answer": "It is one."]])
         #expect(try client.ends().status == 0)
+    }
+
+    private static func questions(_ read: [String: Any], _ key: String) -> [[String: String]]? {
+        let finding = (read["findings"] as? [[String: Any]])?.first { $0["id"] as? String == key }
+        return finding?["questions"] as? [[String: String]]
+    }
+
+    @Test("Where a draft stands is told")
+    func stage() async throws {
+        _ = try fixture.tk(["journey", "start", "drafts/essay.md"])
+        let client = try await client()
+        for told in [
+            try await client.call("read_draft", ["draft": "essay.md"]).value,
+            (try await client.call("list_drafts").value["drafts"] as? [[String: Any]])?.first ?? [:],
+        ] {
+            #expect(told["stage"] as? String == "draft" && told["draft_stage"] as? String == "early", "\(told)")
+            #expect(told["cycle"] as? Int == 0)
+        }
     }
 
     private static func findings(_ read: [String: Any]) -> [(id: String, by: String, quote: String)] {
@@ -161,6 +180,7 @@ struct ModelContextTests {
             ("list_drafts", ["draft": "essay.md"], "it takes none"),
             ("read_draft", ["draft": "latin.md"], "UTF-8"),
             ("comment", ["draft": "essay.md", "quote": "nowhere", "comment": "?"], "not in the draft"),
+            ("comment", ["draft": "essay.md", "quote": "data", "comment": " \n"], "the comment is empty"),
             ("comment", ["draft": "twice.md", "quote": "word", "comment": "?"], "in 2 places"),
             ("answer_question", ["draft": "essay.md", "finding": "abcd", "answer": "?"], "no open finding abcd"),
             (

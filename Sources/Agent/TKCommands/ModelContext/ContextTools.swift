@@ -21,10 +21,13 @@ struct ContextTools: Sendable {
         if tool == .listDrafts { return try list() }
         let path = try shelf.draft(BytePath(arguments.text("draft")))
         if tool == .readDraft { return try read(path, arguments) }
+        if tool == .answerQuestion { return try answer(arguments, about: path, author) }
         var finding = ReportedFinding(
             message: arguments.text(tool == .propose ? "reason" : "comment"), quote: arguments.text("quote"),
             prefix: arguments.text("before"), suffix: arguments.text("after"))
-        if tool == .answerQuestion { finding = try answer(arguments, about: path) }
+        if tool == .comment, finding.message.allSatisfy(\.isWhitespace) {
+            throw Fault(.usage, "the comment is empty; say something about these words")
+        }
         finding.author = author
         finding.replacement = arguments.optionalText("replacement")
         return try add(finding, to: path)
@@ -84,22 +87,31 @@ struct ContextTools: Sendable {
 
     // MARK: Adding
 
-    /// A finding about the words of another one.
-    private func answer(_ arguments: ToolArguments, about path: BytePath) throws -> ReportedFinding {
-        let key = arguments.text("finding")
-        guard let asked = try DraftReview(path)?.open.first(where: { $0.key == key }) else {
-            throw Fault(.refused, "the draft's review has no open finding \(Printable.line(key)); read it again")
+    private func answer(_ arguments: ToolArguments, about path: BytePath, _ author: String) throws -> JSON {
+        let (reply, wording) = (arguments.text("answer"), arguments.optionalText("replacement"))
+        try Self.checkLength(reply, wording)
+        let answered = try ReviewIntake.answer(
+            arguments.text("finding"), of: path, by: author, reply, wording: wording)
+        let shown = "The writer sees it in \(ReviewFiles(draft: path).sidecar.nameText)."
+        let isLeftOut = wording != nil && !answered.isReworded
+        return [
+            "status": "answered",
+            "message": .string(
+                isLeftOut
+                    ? "\(shown) The replacement was left out: it is what was proposed before, or would change more than words."
+                    : shown),
+            "findings": .array([DraftReview.json(answered.finding, in: try Self.text(path), try DraftReview(path))]),
+        ]
+    }
+
+    private static func checkLength(_ texts: String?...) throws {
+        guard texts.allSatisfy({ $0?.utf8.count ?? 0 <= longestWords }) else {
+            throw Fault(.refused, "that is more than \(longestWords) bytes; say less at a time")
         }
-        let anchor = asked.suggestion.anchor
-        return ReportedFinding(
-            message: "About \(key): \(arguments.text("answer"))", range: anchor.range, quote: anchor.exact,
-            prefix: anchor.prefix, suffix: anchor.suffix)
     }
 
     private func add(_ finding: ReportedFinding, to path: BytePath) throws -> JSON {
-        guard [finding.message, finding.replacement ?? ""].allSatisfy({ $0.utf8.count <= Self.longestWords }) else {
-            throw Fault(.refused, "that is more than \(Self.longestWords) bytes; say less at a time")
-        }
+        try Self.checkLength(finding.message, finding.replacement)
         let outcome = try ReviewIntake.add([finding], to: path, author: finding.author)
         if let lost = outcome.unplaced.first {
             throw Fault(.refused, "not added: \(lost.reason); read the draft again, and quote its words exactly")

@@ -1,23 +1,19 @@
 import NoteActions
-import OwnFiles
 import Platform
 import TKCore
 
 /// The review beside a draft, as the rule `review` and other reviewers have left it.
 struct DraftReview {
     let state: ReviewState
-    /// The same with everything that the file holds.
-    private let json: JSON
+    /// What the writer asks (`[?]`), by the findings' keys; empty for just another proposal.
+    private let asked: [String: String]
 
     /// Blocks.
     ///
     /// - Returns: nil if there is none.
     init?(_ draft: BytePath) throws {
-        let file = ReviewFiles(draft: draft).state
-        guard try FileStatus.of(file)?.kind == .file else { return nil }
-        let bytes = try Descriptor(file).readAll(limit: 64 << 20)
-        state = try ReviewState(json: bytes, at: file)
-        json = try JSON(parsing: bytes)
+        guard let stored = try ReviewIntake.stored(draft) else { return nil }
+        (state, asked) = stored
     }
 
     var open: [ReviewFinding] { state.findings.filter(\.isOpen) }
@@ -28,24 +24,20 @@ struct DraftReview {
             ("open", .integer(open.count)), ("taken", .integer(state.count(.accepted))),
             ("skipped", .integer(state.count(.skipped))),
         ]
-        if let journey = json["journey"], let stage = journey["stage"]?.text {
-            members.append(("stage", .string(stage)))
-            if stage == "draft" { members.append(("draft_stage", .optional(journey["draftStage"]?.text))) }
-            members.append(("cycle", .optional(journey["cycle"]?.integer)))
+        if let journey = state.journey {
+            members.append(("stage", .string(journey.stage.rawValue)))
+            if journey.stage == .draft { members.append(("draft_stage", .optional(journey.draftStage?.rawValue))) }
+            members.append(("cycle", .integer(journey.cycle)))
         }
         return members
     }
 
-    /// What the writer asks about a finding (`[?]`), and what was answered.
-    private func questions(_ key: String) -> JSON {
-        let finding = json["findings"]?.elements.first { $0["key"]?.text == key }
-        let answered = (finding?["exchanges"]?.elements ?? []).map { exchange -> JSON in
-            [
-                "question": .optional(exchange["question"]?.text), "by": .optional(exchange["by"]?.text),
-                "answer": .optional(exchange["reply"]?.text),
-            ]
+    /// What the writer asks about a finding, and what was answered.
+    private func questions(_ finding: ReviewFinding) -> JSON {
+        let answered = (finding.exchanges ?? []).map { exchange -> JSON in
+            ["question": .string(exchange.question), "by": .string(exchange.by), "answer": .string(exchange.reply)]
         }
-        let open = finding?["asked"]?.text.map { ["question": .string($0)] as JSON }
+        let open = asked[finding.key].map { ["question": .string($0)] as JSON }
         return .array(answered + [open].compactMap { $0 })
     }
 
@@ -59,7 +51,7 @@ struct DraftReview {
             "line": .integer(draft.line(at: min(max(suggestion.anchor.start, 0), draft.count))),
             "quote": .string(suggestion.originalText), "proposal": .optional(finding.proposal),
             "reason": .string(suggestion.reasoning), "note": .optional(finding.note),
-            "questions": review?.questions(finding.key) ?? [],
+            "questions": review?.questions(finding) ?? [],
         ]
     }
 

@@ -166,7 +166,7 @@ package struct FindingPlacer: Sendable {
     }
 
     /// A name in one line, of at most 64 characters.
-    private static func name(_ text: String) -> String {
+    package static func name(_ text: String) -> String {
         let line = Printable.line(text).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return line.isEmpty ? anonymous : String(line.prefix(longestName))
     }

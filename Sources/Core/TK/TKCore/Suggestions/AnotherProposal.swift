@@ -67,7 +67,9 @@ package struct AnotherProposal: Sendable {
         else {
             return Answer(by: role.id, reply: "The answer could not be read. Ask again, or in other words.")
         }
-        return answer(item.value, to: finding, at: range, in: draft, refused: refused, by: role.id)
+        return Self.answer(
+            item.value.answer, wording: item.value.replacement, reason: item.value.reason, to: finding, in: draft,
+            refused: refused, by: role.id)
     }
 
     private static func task(_ question: String) -> String {
@@ -85,20 +87,30 @@ package struct AnotherProposal: Sendable {
             """
     }
 
-    private func answer(
-        _ item: Item, to finding: Suggestion, at range: Range<Int>, in draft: DraftText, refused: [String],
-        by advisor: String
+    /// What somebody answers, through the same gate as every proposal.
+    ///
+    /// - Parameters:
+    ///   - wording: other words for the finding's place; nil for none. What was refused or would change more than words
+    ///     is left out.
+    ///   - reason: why; if empty, the finding's stays.
+    ///   - by: who answers.
+    package static func answer(
+        _ reply: String, wording: String?, reason: String = "", to finding: Suggestion, in draft: DraftText,
+        refused: [String], by advisor: String
     ) -> Answer {
-        var reply = FindingResolver.printable(item.answer)
-        let wording = item.replacement.map { LineEndings(draft.scalars).adapted(FindingResolver.printable($0)) }
-        let reason = FindingResolver.printable(item.reason)
+        var reply = FindingResolver.printable(reply)
+        guard let range = AnchorResolver(draft).certainRange(of: finding.anchor) else {
+            return reply.isEmpty ? gone(advisor) : Answer(by: advisor, reply: reply)
+        }
+        let wording = wording.map { LineEndings(draft.scalars).adapted(FindingResolver.printable($0)) }
+        let reason = FindingResolver.printable(reason)
         if let wording, !refused.contains(wording),
-            let new = Self.reworded(finding, wording, reason, range, draft)
+            let new = reworded(finding, wording, reason, range, draft)
         {
             if new.hasReplacement { return Answer(by: advisor, finding: new, reply: reply) }
             if reply.isEmpty { reply = new.reasoning }
         }
-        return Answer(by: advisor, reply: reply.isEmpty ? Self.noOther : reply)
+        return Answer(by: advisor, reply: reply.isEmpty ? noOther : reply)
     }
 
     /// The next wording that needs no model: that of an equivalent finding, or for a misspelt word another similar

@@ -40,6 +40,16 @@ extension ReviewFinding {
     }
 }
 
+extension ReviewState {
+    /// Puts answers in place, except to findings that the writer has answered meanwhile.
+    mutating func record(_ answers: GivenProposals) {
+        for index in findings.indices where findings[index].isOpen && !findings[index].isTicked {
+            guard let given = answers.byKey[findings[index].key] else { continue }
+            findings[index].record(given, to: findings[index].asked ?? "")
+        }
+    }
+}
+
 /// Another proposal without a model, for findings of the quick pass and for rules that ask none.
 extension ReviewDraft {
     /// - Returns: answers to all, or, if the rule asks a model, without those that one has to give.

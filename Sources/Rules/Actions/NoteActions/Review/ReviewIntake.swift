@@ -1,10 +1,9 @@
-import Glibc
 import Platform
 import TKCore
 
-/// Adds the findings of other reviewers to a draft's review: into the state and the sidecar that the action `review`
-/// keeps, through the same gate and under the same lock. Works with and without a running agent, which reads the state
-/// before each review. Everything here blocks.
+/// Adds the findings of other reviewers, and their answers, to a draft's review: into the state and the sidecar that
+/// the action `review` keeps, through the same gate and under the same lock. Works with and without a running agent,
+/// which reads the state before each review. Everything here blocks.
 package enum ReviewIntake {
     package struct Outcome: Sendable {
         /// The findings that are new, or that one more reviewer makes now.
@@ -29,21 +28,17 @@ package enum ReviewIntake {
         to draft: BytePath, author: String? = nil, isDryRun: Bool = false,
         _ read: (DraftText) throws -> [ReportedFinding]
     ) throws -> Outcome {
-        guard let path = draft.real else { throw Fault.system("open", draft, errno: ENOENT) }
-        let held = HeldFiles(own: path.parent)
-        let files = try files(of: path, held)
-        guard let text = try ReviewDraft.text(path, held), let status = try held.status(path) else {
-            throw Fault(.superseded, "\(draft) is gone", path: path)
-        }
-        let (placed, unplaced) = FindingPlacer(text, name: path).place(try read(text), author: author, origin: .added)
+        let reviewed = try ReviewedFiles(draft)
+        let text = try reviewed.draft()
+        let (placed, unplaced) = FindingPlacer(text, name: reviewed.files.draft).place(
+            try read(text), author: author, origin: .added)
         func added(_ writing: ReviewWriting?) throws -> Outcome {
-            var outcome = try add(placed, to: files, of: text, status, held, writing)
+            var outcome = try add(placed, to: reviewed, of: text, writing)
             outcome.unplaced = unplaced
             return outcome
         }
         guard !isDryRun, !placed.isEmpty else { return try added(nil) }
-        let writing = ReviewWriting(alone: path.parent, held)
-        return try writing.alone(files) { try added(writing) }
+        return try reviewed.alone(added)
     }
 
     /// - Parameter findings: anchored by their quotes.
@@ -53,55 +48,76 @@ package enum ReviewIntake {
         try add(to: draft, author: author, isDryRun: isDryRun) { _ in findings }
     }
 
-    /// A draft's open findings, as of its last review; empty if there was none.
-    package static func open(_ draft: BytePath) throws -> [ReviewFinding] {
-        guard let path = draft.real else { throw Fault.system("open", draft, errno: ENOENT) }
-        let held = HeldFiles(own: path.parent)
-        return try ReviewDraft.state(files(of: path, held), held).state.findings.filter(\.isOpen)
+    /// Answers what the writer asks about a finding (`[?]`), as the finding's advisor would: the answer is shown below
+    /// the finding, with its new wording if there is one, and the mark is empty again.
+    ///
+    /// - Parameters:
+    ///   - key: the finding's.
+    ///   - draft: absolute, or relative to the working folder.
+    ///   - wording: other words for the finding's place; nil for none.
+    /// - Returns: the finding, and whether it has the new wording, which would else change more than words.
+    /// - Throws: `Fault`; `.refused` if nothing is asked about it, `.transient` as in ``add(_:to:author:isDryRun:)``.
+    package static func answer(
+        _ key: String, of draft: BytePath, by author: String, _ reply: String, wording: String? = nil
+    ) throws -> (finding: ReviewFinding, isReworded: Bool) {
+        let reviewed = try ReviewedFiles(draft)
+        let text = try reviewed.draft()
+        let unknown = Fault(.refused, "the draft's review has no open finding \(Printable.line(key)); read it again")
+        guard try reviewed.stored().known.hash != nil else { throw unknown }
+        return try reviewed.alone { writing in
+            let review = try reviewed.review()
+            guard let asked = review.known.state.findings.first(where: { $0.key == key && $0.isOpen }) else {
+                throw unknown
+            }
+            guard asked.exchanges != nil || review.asked[key] != nil else {
+                throw Fault(.refused, "the writer asks nothing about \(key); propose or comment instead")
+            }
+            let answer = AnotherProposal.answer(
+                reply, wording: wording, to: asked.suggestion, in: text, refused: asked.refused,
+                by: FindingPlacer.name(author))
+            let round = ReviewRound(
+                adding: [], answering: GivenProposals([key: answer]), to: review.known.state, of: text,
+                sidecar: review.sidecar?.string)
+            guard let answered = round.state.findings.first(where: { $0.key == key }), answered.isOpen,
+                answered.exchanges != asked.exchanges
+            else {
+                throw Fault(
+                    .refused, "the writer has answered \(key) or changed its words meanwhile; read the draft again")
+            }
+            try reviewed.write(round, of: text, review, writing)
+            return (answered, answer.finding != nil)
+        }
     }
 
-    private static func files(of path: BytePath, _ held: HeldFiles) throws -> ReviewFiles {
-        guard let files = try ReviewDraft.reviewed(path, held), files.draft == path else {
-            throw Fault(.refused, "\(path) is the sidecar of a review; name its draft", path: path)
-        }
-        return files
+    /// A draft's review as it is stored, with what its sidecar asks, by the findings' keys; nil if there is none.
+    package static func stored(_ draft: BytePath) throws -> (state: ReviewState, asked: [String: String])? {
+        let review = try ReviewedFiles(draft).stored()
+        return review.known.hash == nil ? nil : (review.known.state, review.asked)
+    }
+
+    /// A draft's open findings, as of its last review; empty if there was none.
+    package static func open(_ draft: BytePath) throws -> [ReviewFinding] {
+        try stored(draft)?.state.findings.filter(\.isOpen) ?? []
     }
 
     /// - Parameter writing: nil to write nothing.
     private static func add(
-        _ placed: [Suggestion], to files: ReviewFiles, of draft: DraftText, _ status: FileStatus, _ held: HeldFiles,
-        _ writing: ReviewWriting?
+        _ placed: [Suggestion], to reviewed: ReviewedFiles, of draft: DraftText, _ writing: ReviewWriting?
     ) throws -> Outcome {
-        var known = try ReviewDraft.state(files, held)
-        let sidecar = try ReviewDraft.text(files.sidecar, held)
-        try ReviewDraft.checkOwner(of: sidecar, files, known.state, held)
-        let settled = settled(known.state, in: draft)
+        let review = try reviewed.review()
+        let known = review.known.state
+        let settled = settled(known, in: draft)
         let fresh = placed.filter { suggestion in
             !settled.contains { comesToTheSame($0, suggestion, draft) }
         }
-        let round = ReviewRound(adding: fresh, to: known.state, of: draft, sidecar: sidecar?.string)
-        let before = Set(known.state.findings.flatMap(\.all).map(\.id))
+        let round = ReviewRound(adding: fresh, to: known, of: draft, sidecar: review.sidecar?.string)
+        let before = Set(known.findings.flatMap(\.all).map(\.id))
         let new = Set(fresh.map(\.id)).subtracting(before)
-        var outcome = Outcome(sidecar: files.sidecar)
+        var outcome = Outcome(sidecar: reviewed.files.sidecar)
         outcome.added = round.state.findings.filter { $0.isOpen && $0.all.contains { new.contains($0.id) } }
         outcome.known = placed.count - new.count
-        let shown = sidecar.map { ContentHash(of: Array($0.string.utf8)) }
-        guard let writing, !new.isEmpty || shown != known.state.rendered else { return outcome }
-        guard !round.isUrgent else {
-            throw Fault(
-                .transient, "\(files.sidecar) has answers that are still to be carried out (`[x!]`); try again then",
-                path: files.sidecar)
-        }
-        if let lock = try UnsavedChanges.sign(beside: files.sidecar, held) {
-            throw Fault(
-                .transient, "\(UnsavedSign.file(lock).tells(of: files.sidecar)); try again once that is saved",
-                path: files.sidecar)
-        }
-        // Writes the sidecar even if an interrupted addition has written the same state.
-        if shown != known.state.rendered { known.state.rendered = nil }
-        let intent = try ReviewDraft.intent(
-            round, draft, files, known, sidecar, root: files.draft.parent, held, waits: .init())
-        _ = try ReviewDraft.write(intent, status, writing)
+        guard let writing, !new.isEmpty || review.shown != known.rendered else { return outcome }
+        try reviewed.write(round, of: draft, review, writing)
         return outcome
     }
 

@@ -77,16 +77,18 @@ package struct ReviewRound: Sendable {
         state.sort()
     }
 
-    /// Adds findings of other reviewers. Those of the passes stay, at their places in this text, whose review by the
-    /// passes is still to come if it has changed.
-    package init(adding findings: [Suggestion], to known: ReviewState, of draft: DraftText, sidecar: String?) {
-        state = known
-        settings = ReviewSettings(passes: ReviewSettings.Pass.allCases)
+    /// Adds findings of other reviewers, and their answers to `[?]`. The findings of the passes stay, at their places in
+    /// this text, whose review by the passes is still to come if it has changed.
+    package init(
+        adding findings: [Suggestion], answering: GivenProposals = GivenProposals(), to known: ReviewState,
+        of draft: DraftText, sidecar: String?
+    ) {
+        (state, settings) = (known, ReviewSettings(passes: ReviewSettings.Pass.allCases))
         let quick = known.findings.filter(\.isOpen).flatMap(\.all).filter { $0.rule != nil }
         pass = { draft, _ in draft.placed(quick) }
-        (proposals, isInEditor) = (GivenProposals(), false)
-        added = findings
+        (proposals, isInEditor, added) = (GivenProposals(), false, findings)
         _ = readAnswers(sidecar)
+        state.record(answering)
         let content = ContentHash(of: Array(draft.string.utf8))
         review(draft, content)
         state.settings = content == known.content ? known.settings : nil
@@ -99,9 +101,8 @@ package struct ReviewRound: Sendable {
     ) {
         state = known
         self.settings = settings
-        isInEditor = false
         pass = { _, _ in [] }
-        proposals = GivenProposals()
+        (proposals, isInEditor) = (GivenProposals(), false)
         _ = readAnswers(sidecar)
         state.unreadable = reason
         state.content = content
@@ -116,8 +117,7 @@ package struct ReviewRound: Sendable {
         state = known
         self.settings = settings
         self.pass = pass
-        proposals = GivenProposals()
-        isInEditor = false
+        (proposals, isInEditor) = (GivenProposals(), false)
         _ = readAnswers(sidecar)
         for index in state.findings.indices where keys.contains(state.findings[index].key) {
             let finding = state.findings[index]
