@@ -1,8 +1,8 @@
 """An agent by the protocol's own Python library, which checks every message and every result against its schema.
 
-usage: mcp_client.py TK FOLDER DRAFT: reviews a draft, and prints what it was told as JSON.
+usage: mcp_client.py TK FOLDER DRAFT: reviews a draft in its root FOLDER, and prints what it was told as JSON.
 """
-import asyncio, json, sys
+import asyncio, json, pathlib, sys
 
 from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
@@ -10,9 +10,15 @@ from mcp.client.stdio import stdio_client
 
 async def main(program, folder, draft):
     # Only what it is given: the library passes on HOME and PATH by itself.
-    server = StdioServerParameters(command=program, args=["mcp", folder])
+    server = StdioServerParameters(command=program, args=["mcp"])
     name = types.Implementation(name="peer", version="1")
-    async with stdio_client(server) as streams, ClientSession(*streams, client_info=name) as session:
+
+    async def roots(context):
+        return types.ListRootsResult(roots=[types.Root(uri=pathlib.Path(folder).as_uri())])
+
+    async with stdio_client(server) as streams, ClientSession(
+        *streams, client_info=name, list_roots_callback=roots
+    ) as session:
         agreed = await session.initialize()
         await session.send_ping()
         tools = (await session.list_tools()).tools

@@ -8,12 +8,17 @@ final class ContextClient {
     private var nextID = 0
 
     /// Starts the server, and introduces itself as `tester`.
-    init(_ fixture: CommandFixture, _ arguments: [String] = [], revision: String = "2025-06-18") async throws {
+    ///
+    /// - Parameter hasRoots: whether it answers the request for its roots (``tell(roots:)``).
+    init(
+        _ fixture: CommandFixture, _ arguments: [String] = [], revision: String = "2025-06-18", hasRoots: Bool = false
+    ) async throws {
         talk = try Conversation(fixture, ["mcp"] + arguments)
         let reply = try await request(
             "initialize",
             [
-                "protocolVersion": revision, "capabilities": [String: Any](),
+                "protocolVersion": revision,
+                "capabilities": hasRoots ? ["roots": ["listChanged": true]] : [String: Any](),
                 "clientInfo": ["name": "tester", "version": "1"],
             ])
         guard let agreed = (reply["result"] as? [String: Any])?["protocolVersion"] as? String else {
@@ -56,6 +61,23 @@ final class ContextClient {
         }
         return found ?? [:]
     }
+
+    /// Answers the next request for the roots.
+    ///
+    /// - Parameter addresses: nil for an error.
+    func tell(roots addresses: [String]?) async throws {
+        let asked = try await line("a request for the roots") {
+            $0["method"] as? String == "roots/list" && $0["id"] as? Int ?? 0 > self.told
+        }
+        told = asked["id"] as? Int ?? 0
+        var reply: [String: Any] = ["jsonrpc": "2.0", "id": told]
+        reply["result"] = addresses.map { ["roots": $0.map { ["uri": $0, "name": "a root"] }] }
+        if addresses == nil { reply["error"] = ["code": -32603, "message": "not now"] }
+        try send(reply)
+    }
+
+    /// The id of the last request that ``tell(roots:)`` has answered.
+    private var told = 0
 
     /// The value that a tool returns, or its complaint.
     func call(_ tool: String, _ arguments: [String: Any] = [:]) async throws -> (value: [String: Any], failure: String?)

@@ -228,6 +228,40 @@ struct ModelContextTests {
         #expect(try fixture.tk(["mcp", "none"]).status == 1)
     }
 
+    @Test("The client's roots count beside the folders of the command line, and alone if there are none")
+    func roots() async throws {
+        try fixture.write("one/a.md", "Words.\n")
+        try fixture.write("two/b.md", "Words.\n")
+        func root(_ name: BytePath) -> String { "file://\(fixture.home.path.appending(name).text)" }
+        func names(_ client: ContextClient) async throws -> [String] {
+            let drafts = try await client.call("list_drafts").value["drafts"] as? [[String: Any]] ?? []
+            return drafts.compactMap { ($0["path"] as? String)?.split(separator: "/").last.map(String.init) }.sorted()
+        }
+        for (named, own) in [(["drafts"], ["essay.md"]), ([], [])] {
+            let client = try await ContextClient(fixture, named, hasRoots: true)
+            // The call waits for the roots.
+            let first = try client.start("tools/call", ["name": "list_drafts"])
+            try await client.tell(roots: [root("one"), "https://example.org/", root("gone"), root("one/a.md")])
+            let drafts = String(describing: try await client.reply(to: first))
+            #expect(drafts.contains("a.md") && drafts.contains("essay.md") == !own.isEmpty, "\(drafts)")
+            #expect(try await client.call("read_draft", ["draft": "b.md"]).failure != nil)
+            try client.send(["jsonrpc": "2.0", "method": "notifications/roots/list_changed"])
+            try await client.tell(roots: [root("two")])
+            #expect(try await names(client) == (["b.md"] + own).sorted())
+            try client.send(["jsonrpc": "2.0", "method": "notifications/roots/list_changed"])
+            try await client.tell(roots: nil)
+            #expect(try await names(client) == (["b.md"] + own).sorted())
+            try client.send(["jsonrpc": "2.0", "method": "notifications/roots/list_changed"])
+            try await client.tell(roots: [])
+            #expect(try await names(client) == (own.isEmpty ? ["a.md", "b.md", "essay.md"] : own))
+            #expect(try client.ends().status == 0)
+        }
+        // One that offers them and leaves is answered all the same.
+        let client = try await ContextClient(fixture, ["drafts"], hasRoots: true)
+        let last = try client.start("tools/call", ["name": "list_drafts"])
+        #expect(try client.ends().replies.contains(last))
+    }
+
     @Test(
         "The protocol's own Python library understands everything",
         .enabled("Python and PyPI's mcp are wanted (see Tests/Peers/mcp-peers.sh)") {

@@ -73,15 +73,21 @@ final class ClientConnection: Sendable {
     }
 
     func take(reply: JSON) async {
+        if !deliver(reply: reply) { await log(.warning, "a reply to no request was ignored") }
+    }
+
+    /// - Returns: whether a request has waited for it.
+    func deliver(reply: JSON) -> Bool {
         guard let id = reply["id"]?.integer,
             let waiting = state.withLock({ $0.waiting.removeValue(forKey: id) })
-        else { return await log(.warning, "a reply to no request was ignored") }
+        else { return false }
         if let error = reply["error"] {
             let message = error["message"]?.text ?? "no reason given"
             waiting.resume(returning: .failure(ReplyError(code: error["code"]?.integer ?? 0, message: message)))
         } else {
             waiting.resume(returning: .success(reply["result"] ?? .null))
         }
+        return true
     }
 
     /// No more replies will come.

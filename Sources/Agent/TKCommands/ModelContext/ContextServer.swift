@@ -7,7 +7,8 @@ actor ContextServer {
     /// Supported revisions of the protocol, the newest last.
     static let revisions = ["2024-11-05", "2025-03-26", "2025-06-18"]
 
-    private let tools: ContextTools
+    private var folders: ServedFolders
+    private let examiner: DraftExaminer
     private let givenAuthor: String?
     private let connection: ClientConnection
     /// Drafts are read, and findings written, one call at a time.
@@ -16,10 +17,16 @@ actor ContextServer {
     private var revision: String?
     private var author: String
     private var running: [String: Task<Void, Never>] = [:]
+    /// Whether the client tells its roots.
+    private var hasRoots = false
+    /// The number of requests for them.
+    private var asked = 0
+    /// The newest request, until it is answered.
+    private var asking: Task<Void, Never>?
 
     /// - Parameter author: of what is proposed; nil for what the client calls itself.
-    init(tools: ContextTools, author: String?, connection: ClientConnection) {
-        self.tools = tools
+    init(folders: ServedFolders, examiner: DraftExaminer, author: String?, connection: ClientConnection) {
+        (self.folders, self.examiner) = (folders, examiner)
         givenAuthor = author
         self.author = author ?? "agent"
         self.connection = connection
@@ -67,13 +74,19 @@ actor ContextServer {
     private func answer(_ json: JSON) async -> JSON? {
         let id = json["id"] ?? .null
         guard let method = json["method"]?.text else {
-            // Nothing is asked of the client, so a reply of its own means nothing.
-            if json["result"] != nil || json["error"] != nil { return nil }
+            if json["result"] != nil || json["error"] != nil {
+                _ = connection.deliver(reply: json)
+                return nil
+            }
             return ClientConnection.reply(to: id, .failure(Self.noRequest("it has no method")))
         }
         let parameters = json["params"] ?? .null
         guard json["id"] != nil else {
-            if method == "notifications/cancelled", let id = parameters["requestId"] { running[id.sent]?.cancel() }
+            switch method {
+            case "notifications/cancelled": if let id = parameters["requestId"] { running[id.sent]?.cancel() }
+            case "notifications/initialized", "notifications/roots/list_changed": askForRoots()
+            default: break
+            }
             return nil
         }
         guard id.text != nil || id.integer != nil else {
@@ -96,6 +109,43 @@ actor ContextServer {
         ReplyError(code: -32600, message: "not a request: \(why)")
     }
 
+    // MARK: Folders
+
+    private func askForRoots() {
+        guard hasRoots else { return }
+        asked += 1
+        let (connection, number) = (connection, asked)
+        asking = Task {
+            let reply = await connection.request("roots/list", .object([]))
+            self.take(roots: reply, number)
+        }
+    }
+
+    /// Those of the newest request. A client that cannot tell them keeps those that it has told.
+    private func take(roots reply: Result<JSON, ReplyError>?, _ number: Int) {
+        guard number == asked else { return }
+        asking = nil
+        guard case .success(let value)? = reply, let roots = value["roots"]?.elements else { return }
+        folders.roots = roots.compactMap { $0["uri"]?.text.flatMap(FileURI.path) }
+    }
+
+    /// Runs a tool on the drafts. Waits for the roots that have been asked for, but not for ever: there are clients that
+    /// answer nothing while they wait themselves.
+    private func withTools<R: Sendable>(_ body: @escaping @Sendable (ContextTools) throws -> R) async throws -> R {
+        if let asking {
+            let number = asked
+            let isTold: Void? = try await TimeLimit(Self.patience).run { await asking.value }
+            if isTold == nil, number == asked { self.asking = nil }
+        }
+        let (folders, examiner) = (folders, examiner)
+        return try await pool.run {
+            try Task.checkCancellation()
+            return try body(ContextTools(shelf: folders.shelf(), examiner: examiner))
+        }
+    }
+
+    private static let patience: Duration = .seconds(5)
+
     // MARK: Requests
 
     private func reply(_ method: String, _ parameters: JSON) async throws -> JSON {
@@ -107,15 +157,14 @@ actor ContextServer {
         guard revision != nil || !Self.methods.contains(method) else {
             throw Self.noRequest("send `initialize` first")
         }
-        let tools = tools
         switch method {
         case "tools/list": return ["tools": .list(ContextTool.allCases, \.json)]
         case "tools/call": return try await call(parameters)
-        case "resources/list": return ["resources": try await pool.run { try tools.resources() }]
+        case "resources/list": return ["resources": try await withTools { try $0.resources() }]
         case "resources/templates/list": return ["resourceTemplates": []]
         case "resources/read":
             guard let address = parameters["uri"]?.text else { throw ReplyError.invalid("uri is missing") }
-            guard let content = try await pool.run({ try tools.resource(address) }) else {
+            guard let content = try await withTools({ try $0.resource(address) }) else {
                 throw ReplyError(code: -32002, message: "there is no such draft")
             }
             return ["contents": [content]]
@@ -136,6 +185,7 @@ actor ContextServer {
         // A client that does not know the newest one here ends the connection.
         let agreed = Self.revisions.contains(wanted) ? wanted : Self.revisions[Self.revisions.count - 1]
         revision = agreed
+        hasRoots = parameters["capabilities"]?["roots"] != nil
         if givenAuthor == nil, let name = parameters["clientInfo"]?["name"]?.text, !name.isEmpty { author = name }
         return [
             "protocolVersion": .string(agreed),
@@ -149,12 +199,10 @@ actor ContextServer {
         guard let name = parameters["name"]?.text, let tool = ContextTool(rawValue: name) else {
             throw ReplyError.invalid("there is no tool `\(Printable.line(parameters["name"]?.text ?? ""))`")
         }
-        let (tools, author) = (tools, author)
+        let author = author
         do {
-            try Task.checkCancellation()
-            let result = try await pool.run {
-                try Task.checkCancellation()
-                return try tools.call(tool, ToolArguments(parameters["arguments"], of: tool), author: author)
+            let result = try await withTools { tools in
+                try tools.call(tool, ToolArguments(parameters["arguments"], of: tool), author: author)
             }
             let content: JSON = [["type": "text", "text": .string(result.sent)]]
             // For agents, the text is the result; a newer client reads the value.

@@ -7,7 +7,7 @@ import TKCore
 /// blocks.
 struct DraftShelf: Sendable {
     /// Absolute, without links.
-    let folders: [BytePath]
+    private(set) var folders: [BytePath]
 
     /// - Throws: `Fault` (`.usage`) for what is not a folder.
     init(_ folders: [BytePath]) throws {
@@ -17,6 +17,18 @@ struct DraftShelf: Sendable {
             }
             return real
         }
+    }
+
+    /// Also these folders; what is none, or gone, is left out.
+    func adding(_ others: [BytePath]) throws -> DraftShelf {
+        var shelf = self
+        for folder in others {
+            guard let real = folder.real, !folders.contains(real), try FileStatus.of(real)?.kind == .directory else {
+                continue
+            }
+            shelf.folders.append(real)
+        }
+        return shelf
     }
 
     /// A draft by the name that ``name(of:)`` gives it, or by its absolute path.

@@ -13,9 +13,13 @@ struct MCP: AsyncParsableCommand {
             Agents start this by themselves; docs/editors.md has the few lines of configuration. An agent can list the \
             drafts in these folders, read them with their findings, and add proposals and comments of its own. It can \
             change no draft: what it proposes waits in the sidecar until you tick it.
+
+            A client that tells its roots (the folders of a project, say) adds those to the ones named here.
             """)
 
-    @Argument(help: "The folders with the drafts; by default this one.", completion: .directory)
+    @Argument(
+        help: "The folders with the drafts; by default the client's roots, or this one if it tells none.",
+        completion: .directory)
     var folders: [PathArgument] = []
 
     @Option(
@@ -26,17 +30,16 @@ struct MCP: AsyncParsableCommand {
 
     func run() async throws {
         try await Terminal.guarding {
-            let shelf = try DraftShelf(folders.isEmpty ? [BytePath.workingFolder] : folders.map(\.absolute))
             let connection = ClientConnection(.lines) { bytes in Terminal.send(bytes, STDOUT_FILENO) }
             let server = ContextServer(
-                tools: ContextTools(shelf: shelf, examiner: try Wiring().examiner()), author: author,
-                connection: connection)
+                folders: try ServedFolders(named: folders.map(\.absolute)), examiner: try Wiring().examiner(),
+                author: author, connection: connection)
             var reader = MessageReader(.lines)
             for await chunk in try StandardInput.chunks() {
                 for message in try reader.take(chunk[...]) { await server.receive(message) }
             }
-            await server.finish()
             connection.close()
+            await server.finish()
         }
     }
 }
