@@ -29,6 +29,38 @@ struct JourneyCommandTests {
         #expect(try fixture.tk(["journey", "show", "essay.md"]).output.contains("blog_personal"))
     }
 
+    @Test("Advisors hear the stage that a draft has come to, unless one is named; a final text is not sent")
+    func feedback() throws {
+        let stub = try MessagesStub()
+        let fixture = try CommandFixture(stub)
+        try fixture.write("essay.md", sampleDraft)
+        func expectSent(_ stage: String?, _ arguments: [String] = []) throws {
+            let before = stub.requests.count
+            let result = try fixture.tk(["suggest", "essay.md", "--json"] + arguments)
+            let sent = stub.requests.dropFirst(before).map(\.body)
+            #expect(result.status == 0 && sent.count == 1, "\(result)")
+            #expect(sent.allSatisfy { $0.contains("DRAFT STAGE") == (stage != nil) })
+            #expect(sent.allSatisfy { $0.contains("DRAFT STAGE: \(stage?.uppercased() ?? "")") == (stage != nil) })
+            #expect(try Answer(parsing: result.output)["metadata"]["stage"].text == stage ?? "")
+        }
+        try expectSent(nil)
+        _ = try fixture.tk(["journey", "start", "essay.md"])
+        try expectSent("early")
+        try expectSent("late", ["--stage", "late"])
+        _ = try fixture.tk(["journey", "advance", "essay.md"])
+        try expectSent("middle")
+        for _ in 0..<3 { _ = try fixture.tk(["journey", "advance", "essay.md"]) }
+        let before = stub.requests.count
+        let final = try fixture.tk(["suggest", "essay.md"])
+        #expect(final.status == 0 && final.output.contains("utilized"), "\(final)")
+        #expect(final.errors.contains("the text is final"), "\(final)")
+        #expect(try fixture.tk(["suggest", "essay.md", "--no-quick"]).status == 1)
+        #expect(stub.requests.count == before)
+        try expectSent("early", ["--stage", "early"])
+        try fixture.write(".tk/reviews/essay.md.json", "{}")
+        #expect(try fixture.tk(["suggest", "essay.md"]).errors.contains("warning"))
+    }
+
     @Test(
         "Wrong calls",
         arguments: [

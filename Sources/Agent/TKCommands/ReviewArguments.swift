@@ -29,7 +29,8 @@ struct ReviewArguments: ParsableArguments {
     var describe: String?
 
     @Option(
-        name: .long, help: "The stage of the draft: early, middle, late.",
+        name: .long,
+        help: "The stage of the draft: early, middle, late; by default that of its journey (`tk journey`).",
         completion: Choice.completion(DraftStage.self), transform: Choice.named)
     var stage: DraftStage?
 

@@ -1,4 +1,5 @@
 import Foundation
+import NoteActions
 import Platform
 import Synchronization
 import TKCore
@@ -132,6 +133,7 @@ struct Reviewing: Sendable {
         let words = quick?.spelling == nil ? [] : given.path.map(Self.projectWords) ?? []
         let hints = quick.map { quickFindings($0, given, words) } ?? []
         var reviewed = ReviewedDraft(name: name, draft: draft, suggestions: [])
+        reviewed.stage = options.stage
         let house = styles?.review(draft, given.path, ignoredRules: ignoredRules, knownWords: words)
         for problem in styles?.news(house?.problems ?? []) ?? [] { Terminal.note("tk: warning: \(problem)") }
         reviewed.notices += house?.found.notices ?? []
@@ -142,9 +144,11 @@ struct Reviewing: Sendable {
         var found = (hints + (house?.found.suggestions ?? [])).filter { hint in
             selection.map { $0.overlaps(hint.anchor.start..<hint.anchor.end) } ?? true
         }
-        if let engine, draft.scalars.contains(where: { !$0.properties.isWhitespace }) {
+        if let engine, draft.scalars.contains(where: { !$0.properties.isWhitespace }),
+            try follow(Self.journey(of: given), &reviewed)
+        {
             var options = options
-            options.selection = selection
+            (options.selection, options.stage) = (selection, reviewed.stage)
             let limit = TimeLimit(timeout)
             var limited = SuggestionEngine(model: engine.model.within(limit), prompts: engine.prompts)
             limited.arrived = arrived
@@ -162,6 +166,35 @@ struct Reviewing: Sendable {
         reviewed.suggestions = filter.apply(merged, dropped: &reviewed.dropped)
         reviewed.discussions = SuggestionMerger.threads(reviewed.suggestions, of: draft)
         return reviewed
+    }
+
+    /// Takes the stage from the draft's journey unless one is named.
+    ///
+    /// - Returns: whether advisors may be asked: a final text is read by none.
+    /// - Throws: `Fault` for a final text if there is no quick pass either.
+    private func follow(_ journey: @autoclosure () -> JourneyState?, _ reviewed: inout ReviewedDraft) throws -> Bool {
+        guard reviewed.stage == nil, let journey = journey() else { return true }
+        reviewed.stage = journey.draftStage
+        guard journey.stage == .final else { return true }
+        let reason =
+            "the text is final, so no advisor is asked; `tk journey back` returns to feedback, `--stage late` asks once"
+        guard quick != nil else { throw Fault(.refused, reason) }
+        reviewed.notices.append(reason)
+        return false
+    }
+
+    /// nil without one.
+    private static func journey(of draft: Draft) -> JourneyState? {
+        guard let path = draft.path?.real else { return nil }
+        do {
+            return try DraftJourney(of: path).state.journey
+        } catch let fault as Fault where fault.kind == .usage {
+            // A sidecar, or no file.
+            return nil
+        } catch {
+            Terminal.note("tk: warning: \(explain(error))")
+            return nil
+        }
     }
 
     private func quickFindings(_ quick: QuickPass, _ draft: Draft, _ words: Set<String>) -> [Suggestion] {

@@ -8,6 +8,8 @@ package struct ReviewedDraft: Sendable {
     /// By position.
     package var suggestions: [MergedSuggestion]
     package var discussions: [DiscussionThread]
+    /// What the advisors were told about it.
+    package var stage: DraftStage?
     /// Whether advisors were asked; otherwise only the quick pass has read it.
     package var usedModel: Bool
     package var dropped: DroppedFindings

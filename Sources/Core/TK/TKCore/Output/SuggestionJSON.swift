@@ -37,10 +37,12 @@ package enum SuggestionJSON {
         let calls = drafts.flatMap(\.calls)
         var dropped = DroppedFindings()
         for draft in drafts { dropped += draft.dropped }
+        let stages = Set(drafts.map(\.stage))
+        let stage = setting.stage ?? (stages.count == 1 ? drafts.first?.stage : nil)
         return [
             "mode": .string(drafts.contains(where: \.usedModel) ? "advisors" : "quick"),
             "advisors": .strings(setting.advisors.map(\.id)), "story_type": .optional(setting.storyType?.id),
-            "stage": .optional(setting.stage?.rawValue), "muted_rules": .strings(setting.mutedRules.sorted()),
+            "stage": .optional(stage?.rawValue), "muted_rules": .strings(setting.mutedRules.sorted()),
             "range_unit": "unicode-scalar", "files": .array(drafts.map(file)),
             "provider": .optional(calls.first?.provider),
             "model": .optional(calls.first?.model), "usage": usage(calls, setting),
