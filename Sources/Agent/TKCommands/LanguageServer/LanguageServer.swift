@@ -138,7 +138,7 @@ actor LanguageServer {
                     drafts[uri]?.text = EditedText(text)
                 }
             }
-            drafts[uri]?.version = document?["version"]?.integer ?? (drafts[uri]?.version ?? 0) + 1
+            drafts[uri]?.version = document?["version"]?.integer ?? (drafts[uri]?.version ?? 0) &+ 1
             examineSoon(uri, after: debounce)
         case "textDocument/didSave":
             guard let uri = document?["uri"]?.text else { return }
