@@ -21,7 +21,7 @@ import Testing
         try Scene(draft) { isAsking($0) ? another : .message(remark) }
     }
 
-    private static func isAsking(_ request: ScriptedServer.Request) -> Bool {
+    static func isAsking(_ request: ScriptedServer.Request) -> Bool {
         request.body.contains("has not taken a suggestion")
     }
 

@@ -68,7 +68,7 @@ import Testing
         try scene.home.write("dropbox/Idea 1.md", given.saved)
         var fault: Fault?
         do {
-            try await world.run("review", on: "Idea 1.review.md", step: "job.1")
+            fault = try await world.run("review", on: "Idea 1.review.md", step: "job.1").receipt.wait?.fault
         } catch let found as Fault {
             fault = found
         }
@@ -77,12 +77,60 @@ import Testing
         #expect(try scene.home.read("dropbox/Idea 1.md") == given.draft)
         let after = try scene.home.read("dropbox/Idea 1.review.md").replacing("[x!]", with: "[x]")
         #expect(after.contains(given.says), "\(after)")
+        #expect(after.contains("1 skipped") == (given.buffer != nil), "a skip does not wait: \(after)")
         let request = try #require(requests.withLock { $0.first })
         #expect(request.draft == path && request.accepted.count == 1 && request.skipped.count == 1)
         guard given.buffer == nil else { return }
         // As before, it is the rule's to write.
         try await world.run("review", on: "Idea 1.review.md", step: "job.2")
         #expect(try scene.home.read("dropbox/Idea 1.md") == ReviewSample.accepted)
+    }
+
+    @Test("What is ticked beside a `[?]` goes into the buffer, and neither waits for the other")
+    func besideAQuestion() async throws {
+        let scene = try ReviewModelScene { request in
+            .message(
+                ReviewJourneyTests.isAsking(request)
+                    ? #"{"replacement":"historic town","answer":""}"#
+                    : ReviewModelScene.list([ReviewModelScene.item("old town", "old city", by: "editor")]))
+        }
+        let entry = "review: { passes: [quick, advisors], advisors: [editor] }"
+        var options = ActionWorld.Options()
+        options.models = scene.variables
+        let open = OpenDrafts()
+        options.openDrafts = open
+        let world = try scene.scene.open(options)
+        try await world.run(entry, on: ReviewModelScene.file)
+        let buffer = ReviewModelScene.draft.replacing("in order to", with: "to")
+        let accepted = Mutex<[[String]]>([])
+        let server = Mutex<ConnectedEditor?>(nil)
+        let editor = ConnectedEditor { news in
+            guard let request = news.wanted, let editor = server.withLock({ $0 }) else { return }
+            accepted.withLock { $0.append(request.accepted.map(\.key)) }
+            var reply = EditorReply()
+            reply.serial = request.serial
+            reply.content = ContentHash(of: Array(buffer.utf8))
+            reply.taken = request.accepted.map { EditorReply.Taken(key: $0.key, applied: nil) }
+            editor.take(reply)
+        }
+        server.withLock { $0 = editor }
+        open.set([scene.scene.path("dropbox/Idea 1.md")], of: editor)
+        let blocks = SidecarAnswers(try scene.sidecar).byKey
+        let ticked = try #require(blocks.first { $0.value.proposal == "to" }?.key)
+        let asked = try #require(blocks.first { $0.value.proposal == "old city" }?.key)
+        let answered = try scene.sidecar.replacing("- [ ] **\(ticked)**", with: "- [x] **\(ticked)**")
+            .replacing("- [ ] **\(asked)**", with: "- [?] **\(asked)**")
+        try scene.scene.home.write("dropbox/Idea 1.review.md", answered)
+        let first = try await world.run(entry, on: "Idea 1.review.md", step: "ask.0")
+        #expect(first.receipt.wait != nil, "the file lacks the words")
+        #expect(accepted.withLock { $0.allSatisfy { $0 == [ticked] } && !$0.isEmpty })
+        let shown = try scene.sidecar
+        #expect(shown.contains("  historic town\n") && shown.contains("- [x] **\(ticked)**"), "\(shown)")
+        #expect(try scene.text == ReviewModelScene.draft)
+        try scene.scene.home.write("dropbox/Idea 1.md", buffer)
+        let second = try await world.run(entry, on: "Idea 1.review.md", step: "ask.1")
+        #expect(second.receipt.wait == nil && scene.server.requests.count == 2)
+        #expect(try scene.sidecar.contains("1 accepted") && scene.text == buffer)
     }
 
     private static func reply(to request: EditorRequest, _ given: Case, _ buffer: String) -> EditorReply {

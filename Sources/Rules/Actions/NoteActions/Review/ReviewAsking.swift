@@ -63,11 +63,11 @@ extension ReviewDraft {
     /// The plan to write: the intent itself, or one made from the answers to its question.
     func plan(_ intent: Intent, _ context: StepContext) async throws -> Intent {
         if let move = intent.moved { return try await plan(intent, after: move, context) }
-        if let editing = intent.editing {
-            return try await services.reviews.turns.run(intent.draft) { try await plan(intent, editing, context) }
+        if let question = intent.question {
+            return try await services.reviews.turns.run(intent.draft) { try await plan(intent, question, context) }
         }
-        guard let question = intent.question else { return intent }
-        return try await services.reviews.turns.run(intent.draft) { try await plan(intent, question, context) }
+        guard let editing = intent.editing else { return intent }
+        return try await services.reviews.turns.run(intent.draft) { try await plan(intent, editing, context) }
     }
 
     private func plan(_ intent: Intent, _ question: ReviewQuestion, _ context: StepContext) async throws -> Intent {
@@ -76,6 +76,9 @@ extension ReviewDraft {
             return kept
         }
         let owed = try await files.run { try Self.owed(intent, question, settings, services, context.files) }
+        let request = intent.editing?.request
+        // What is ticked beside a `[?]` does not wait for the model.
+        if let request, !request.accepted.isEmpty { _ = try await answeredInEditor(intent.draft, request) }
         var (found, given): (ModelFindings?, GivenProposals?)
         if let owed {
             let (models, mayGiveUp) = (services.reviews.models, context.attempt + 1 >= Self.tries)
@@ -104,7 +107,8 @@ extension ReviewDraft {
         }
         if given == nil, question.reads == false { given = GivenProposals() }
         let (models, proposals) = (found, given)
-        let reply = try await answeredInEditor(intent.draft, question.content)
+        let reply = try await answeredInEditor(
+            intent.draft, request ?? EditorRequest(draft: intent.draft, content: question.content))
         return try await files.run {
             if try Self.text(intent.draft, context.files).map({ ContentHash(of: Array($0.string.utf8)) })
                 != question.content
@@ -112,8 +116,8 @@ extension ReviewDraft {
                 throw ReviewWriting.changed(intent.draft)
             }
             let plan = try Self.decide(
-                intent.draft, root: intent.root, settings, services, context.files, models: models,
-                proposals: proposals, reply: reply, saved: intent.saved ?? "")
+                intent.editing?.file ?? intent.draft, root: intent.root, settings, services, context.files,
+                models: models, proposals: proposals, reply: reply, saved: intent.saved ?? "")
             guard !plan.isPlannedLater else { throw ReviewWriting.changed(intent.draft) }
             try services.reviews.plans.write(plan, try Self.key(intent, context))
             FaultPoint.reach("review decided")

@@ -21,7 +21,8 @@ struct ReviewDraft: ExternalAction {
         let values: Values
         /// Set if a model has to be asked; the plan is then made from the answers.
         var question: ReviewQuestion?
-        /// Set if an editor that has the draft open has to be asked; the plan is then made from its reply.
+        /// Set if an editor that has the draft open has to be asked; the plan is then made from its reply. It is asked
+        /// along with a model, too.
         var editing: ReviewEditing?
         /// The sidecar to remove because its draft is gone.
         var gone: ReviewWrite?
@@ -238,15 +239,15 @@ struct ReviewDraft: ExternalAction {
                 {
                     return Intent(asking: editing, files.draft, root: root, saved: saved)
                 }
-                if round.waiting > 0, isSidecar { throw waitsForSave(of: files.draft) }
-                // The editor makes the changes; nothing waits for it to end.
-                waits.draft = nil
+                // The editor makes the changes, which are recorded once it has saved them.
+                waits.isInEditor = round.waiting > 0 && isSidecar
             }
             return try intent(round, draft, files, known, sidecar, root: root, held, waits: waits)
         }
         return Intent(
             root: root, draft: files.draft, edit: nil, kept: nil, state: nil, sidecar: nil, answered: [],
-            summary: question.summary(settings, files.draft), values: [:], question: question, saved: saved)
+            summary: question.summary(settings, files.draft), values: [:], question: question,
+            editing: editor.flatMap { ReviewEditing(file, $0.path, hash, round, known.state) }, saved: saved)
     }
 
     static func intent(

@@ -42,25 +42,23 @@ extension ReviewDraft {
                 saved: intent.saved ?? "")
             // The settings have changed.
             guard !plan.isPlannedLater else { throw ReviewWriting.changed(intent.draft) }
+            if plan.isNothing, let wait = Self.wait(of: plan, job: context.jobID, services) { throw wait.fault }
             try services.reviews.plans.write(plan, try Self.key(intent, context))
             return plan
         }
     }
 
     /// What was answered in an editor that has the draft open; nil if none has.
-    func answeredInEditor(_ draft: BytePath, _ content: ContentHash) async throws -> EditorReply? {
+    ///
+    /// - Parameter request: what it is asked to take.
+    func answeredInEditor(_ draft: BytePath, _ request: EditorRequest) async throws -> EditorReply? {
         let services = services
         guard let editor = try await services.files.run({ services.reviews.openDrafts.editor(of: draft) }) else {
             return nil
         }
-        return try await editor.editor.ask(EditorRequest(draft: editor.path, content: content))
-    }
-
-    static func waitsForSave(of draft: BytePath) -> Fault {
-        Fault(
-            .transient,
-            "\(draft) is open in an editor, which makes the changes; the answers are recorded once it is saved",
-            path: draft, code: Fault.inEditor)
+        var request = request
+        request.draft = editor.path
+        return try await editor.editor.ask(request)
     }
 }
 

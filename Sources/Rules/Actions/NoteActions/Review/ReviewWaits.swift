@@ -5,10 +5,14 @@ import Rules
 struct ReviewWait: Codable, Sendable, Equatable {
     /// The draft or the sidecar.
     let file: BytePath
-    let sign: UnsavedSign
+    /// nil if the editor itself makes the changes.
+    let sign: UnsavedSign?
 
     func reason(_ files: ReviewFiles) -> String {
-        file == files.sidecar
+        guard let sign else {
+            return "\(file) is open in an editor, which makes the changes; the answers are recorded once it is saved"
+        }
+        return file == files.sidecar
             ? "\(sign.tells(of: file)); it is rewritten \(sign.end)"
             : "\(sign.tells(of: file)); the answers in \(files.sidecar.nameText) are applied \(sign.end), or at once "
                 + "with `[x!]`"
@@ -32,6 +36,8 @@ extension ReviewDraft {
         var saved = ""
         /// Of the draft, if there were answers to write.
         var draft: UnsavedSign?
+        /// Whether there are answers that an editor has to write, or has in its buffer.
+        var isInEditor = false
         private var sidecar: UnsavedSign?
 
         init(_ unsaved: UnsavedChanges? = nil, _ saved: String = "") { (self.unsaved, self.saved) = (unsaved, saved) }
@@ -49,9 +55,10 @@ extension ReviewDraft {
         }
 
         func all(_ files: ReviewFiles) -> [ReviewWait]? {
-            let waits = [(files.draft, draft), (files.sidecar, sidecar)].compactMap { file, sign in
+            var waits = [(files.draft, draft), (files.sidecar, sidecar)].compactMap { file, sign in
                 sign.map { ReviewWait(file: file, sign: $0) }
             }
+            if isInEditor { waits.append(ReviewWait(file: files.draft, sign: nil)) }
             return waits.isEmpty ? nil : waits
         }
     }
@@ -59,7 +66,9 @@ extension ReviewDraft {
     /// What the job waits for after this, and has it woken; nil if nothing waits. Blocks.
     static func wait(of intent: Intent, job: String, _ services: ReviewServices) -> StepWait? {
         guard let waits = intent.waits, let first = waits.first else { return nil }
-        let isWatched = services.reviews.editors.wait(job, for: intent.draft, waits.map(\.sign))
+        let signs = waits.compactMap(\.sign)
+        // An editor's next save does not wake the job.
+        let isWatched = services.reviews.editors.wait(job, for: intent.draft, signs) && signs.count == waits.count
         let files = ReviewFiles(draft: intent.draft)
         return StepWait(
             waits.map { $0.reason(files) }.joined(separator: "; "), path: first.file, isWatched: isWatched)
