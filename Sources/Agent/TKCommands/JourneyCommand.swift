@@ -129,14 +129,21 @@ extension JourneyOptions {
                     "cost_usd": .dollars(journey.cost),
                 ])
         }
-        let lines = [
-            ("kind of text", journey.storyType ?? "not chosen"), ("stage", journey.place),
-            ("cycle", "\(journey.cycle)"), ("received", "\(journey.received)"),
-            ("taken", "\(taken) (\(state.edited) edited)"), ("skipped", "\(skipped)"), ("open", "\(draft.open)"),
-            ("cost", journey.cost?.description ?? (state.answers.isEmpty ? "none" : "unknown")),
-        ]
-        for (name, value) in lines {
+        for (name, value) in draft.statistics {
             Terminal.line("\(name)\(String(repeating: " ", count: 14 - name.count))\(Printable.line(value))")
         }
+    }
+}
+
+extension DraftJourney {
+    /// For people, with their names.
+    var statistics: [(name: String, value: String)] {
+        [
+            ("kind of text", journey.storyType ?? "not chosen"), ("stage", journey.place),
+            ("cycle", "\(journey.cycle)"), ("received", "\(journey.received)"),
+            ("taken", "\(state.count(.accepted)) (\(state.edited) edited)"),
+            ("skipped", "\(state.count(.skipped))"), ("open", "\(open)"),
+            ("cost", journey.cost?.description ?? (state.answers.isEmpty ? "none" : "unknown")),
+        ]
     }
 }

@@ -18,7 +18,7 @@ extension LanguageServerTests {
         try await waitUntil("the draft is registered") { agent.news.contains { $0.drafts == [files.draft] } }
         try agent.tell(AgentNews(kept: [files.draft]))
         let state = try ReviewState(json: Array(TemporaryFolder.text(files.state).utf8), at: files.state)
-        let keys = try ["utilized", "was was"].map { words in
+        let keys = try ["utilized", "was was", "in order to"].map { words in
             try #require(state.findings.first { $0.suggestion.originalText == words }?.key)
         }
         var request = EditorRequest(
@@ -37,7 +37,9 @@ extension LanguageServerTests {
         }
         // What the agent writes is not written here.
         _ = try await client.does("Skip", at: "was was")
+        _ = try await client.does("Ask for another proposal", at: "in order to")
         let sidecar = try fixture.read("draft.review.md")
+        #expect(sidecar.contains("- [?] **\(keys[2])**"), "the agent asks")
         #expect(sidecar.contains("- [-] **\(keys[1])**"))
         try fixture.write("draft.md", client.string)
         try client.notify("textDocument/didSave", ["textDocument": ["uri": client.uri], "text": client.string])

@@ -41,6 +41,7 @@ extension LanguageServer {
             add("Mark as read", .answer, ["take"])
         }
         add("Skip", .answer, ["skip"])
+        add("Ask for another proposal", .ask, [])
         if finding.suggestion.rule == QuickPass.spellingRule {
             add("Add \(Self.quoted(finding.suggestion.originalText)) to your words", .addWord, [])
         }
@@ -98,8 +99,11 @@ extension LanguageServer {
             guard rest.count == 2 else { throw ReplyError.invalid("\(name) takes a finding's key and a scope") }
             try await ignore(uri, key: rest[0], scope: rest[1])
         case .addWord: try await addWord(uri, key: try key())
+        case .ask: try await ask(open, key: try key(), rest.dropFirst().first ?? "", token: parameters["workDoneToken"])
         case .review: try await review(open, rest, token: parameters["workDoneToken"])
+        case .feedback: try await feedback(open, token: parameters["workDoneToken"])
         case .council: try await council(open, rest, token: parameters["workDoneToken"])
+        case .final: try await finish(open)
         }
         return .null
     }

@@ -32,8 +32,10 @@ struct DraftExaminer: Sendable {
     /// - Parameters:
     ///   - answers: to findings, by their keys.
     ///   - models: what advisors have just said about this version.
+    ///   - proposals: answers to what was asked about findings, by their keys.
     func examine(
-        _ open: OpenDraft, answers: [String: SidecarAnswers.Answer] = [:], models: ModelFindings? = nil
+        _ open: OpenDraft, answers: [String: SidecarAnswers.Answer] = [:], models: ModelFindings? = nil,
+        proposals: GivenProposals = GivenProposals()
     ) throws -> Examined {
         let text = open.text.string
         let draft = DraftText(text, syntax: .of(open.path, text))
@@ -49,7 +51,7 @@ struct DraftExaminer: Sendable {
         let notices = Notices()
         let round = ReviewRound(
             of: draft, known: known, sidecar: nil, answers: answers, settings: settings, mayWrite: true, models: models,
-            pass: try pass(open) { list in notices.list.withLock { $0 = list } })
+            proposals: proposals, pass: try pass(open) { list in notices.list.withLock { $0 = list } })
         return Examined(
             view: DraftView(version: open.version, draft: draft, state: round.state), newText: round.newText,
             stored: disk?.hash,
@@ -77,15 +79,20 @@ struct DraftExaminer: Sendable {
         }
     }
 
-    /// A state from disk, with what is in memory alone: what was taken into the buffer, and what advisors have said at
-    /// the editor's request.
+    /// A state from disk, with what is in memory alone: what was taken into the buffer, what was asked about findings,
+    /// and what advisors have said at the editor's request.
     private static func joined(_ disk: ReviewState, _ memory: ReviewState?, taken: Set<String>) -> ReviewState {
         var state = disk
         let accepted = memory?.findings.filter { $0.state == .accepted && taken.contains($0.suggestion.id) } ?? []
+        let asked = memory?.findings.filter { $0.isOpen && $0.exchanges != nil } ?? []
         for index in state.findings.indices where state.findings[index].isOpen {
             if let mine = accepted.first(where: { $0.isAnother(state.findings[index]) }) {
                 (state.findings[index].state, state.findings[index].applied) = (.accepted, mine.applied)
                 (state.findings[index].isTicked, state.findings[index].note) = (false, nil)
+            } else if let mine = asked.first(where: { $0.isAnother(state.findings[index]) }),
+                mine.exchanges?.count ?? 0 > state.findings[index].exchanges?.count ?? 0
+            {
+                (state.findings[index].suggestion, state.findings[index].exchanges) = (mine.suggestion, mine.exchanges)
             }
         }
         let ids = Set(disk.findings.flatMap(\.all).map(\.id))

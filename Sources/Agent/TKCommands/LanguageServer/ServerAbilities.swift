@@ -34,8 +34,14 @@ enum ServerCommand: String, CaseIterable {
     case ignore = "tk.ignore"
     /// The finding's key: adds its word to the user's list.
     case addWord = "tk.addWord"
+    /// The finding's key, and a question, optional: asks its advisor for another proposal.
+    case ask = "tk.ask"
     /// Advisors' ids, optional.
     case review = "tk.review"
+    /// Has the advisors of the settings begin the draft's next cycle.
+    case feedback = "tk.feedback"
     /// Advisors' ids, optional.
     case council = "tk.council"
+    /// Moves the draft from revise to final.
+    case final = "tk.final"
 }

@@ -90,7 +90,7 @@ extension LanguageServer {
         guard let path = open.path else { return }
         guard await agent.keeps(path) else { return await record(open.uri).value }
         do {
-            try await pool.run { try SidecarTick.write(ids, mark, draft: path) }
+            _ = try await pool.run { try SidecarTick.write(ids, mark == .skip ? .skip : .take, draft: path) }
         } catch {
             await connection.log(.warning, "\(ReviewFiles(draft: path).sidecar.nameText): \(explain(error))")
         }

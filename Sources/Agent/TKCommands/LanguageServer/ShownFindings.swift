@@ -60,6 +60,12 @@ extension LanguageServer {
             if let proposal = finding.proposal {
                 lines.append(proposal.isEmpty ? "Proposal: remove it." : "Proposal: " + ReviewSidecar.inline(proposal))
             }
+            for exchange in finding.exchanges ?? [] {
+                if !exchange.question.isEmpty {
+                    lines.append("You asked: " + ReviewSidecar.inline(exchange.question))
+                }
+                if !exchange.reply.isEmpty { lines.append(ReviewSidecar.inline("\(exchange.by): \(exchange.reply)")) }
+            }
             if let rule = suggestion.rule, let count = answers[rule] {
                 lines.append("In this draft: taken \(count.accepted), skipped \(count.skipped).")
             }
@@ -71,7 +77,7 @@ extension LanguageServer {
         ]
     }
 
-    /// One lens in the first line: what is open, and what became of the rest.
+    /// One lens in the first line: what is open, what became of the rest, and how far along the draft is.
     func lenses(_ parameters: JSON) async throws -> JSON {
         let uri = try Self.document(parameters)
         guard let view = try await view(of: uri) else { return [] }
@@ -81,12 +87,17 @@ extension LanguageServer {
             let count = view.state.count(state)
             if count > 0 { parts.append("\(count) \(word)") }
         }
+        let journey = view.state.journey ?? JourneyState()
+        var places = [parts.joined(separator: ", ")]
+        if journey.stage != .canvas { places.append(journey.place) }
+        if journey.cycle > 0 { places.append("cycle \(journey.cycle)") }
+        if let cost = journey.cost { places.append(cost.description) }
         let top = TextPosition(line: 0, character: 0)
         return [
             [
                 "range": TextRange(start: top, end: top).json,
                 "command": [
-                    "title": .string("tk: " + parts.joined(separator: ", ") + " · review now"),
+                    "title": .string("tk: " + places.joined(separator: " · ") + " · review now"),
                     "command": .string(ServerCommand.review.rawValue), "arguments": [.string(uri)],
                 ],
             ]

@@ -7,18 +7,27 @@ import TKCore
 /// Ticks findings in a draft's sidecar as a person would: one character in the finding's box. What then happens is up
 /// to whoever answers sidecars. Blocks.
 enum SidecarTick {
+    /// As it stands in a box.
+    enum Mark: Unicode.Scalar {
+        case take = "x"
+        case skip = "-"
+        case ask = "?"
+    }
+
     /// Findings that the sidecar does not show, or that have a mark already, are skipped.
     ///
     /// - Parameter ids: of findings, as the review's state names them.
+    /// - Returns: how many were ticked.
     /// - Throws: `Fault` if somebody has the sidecar open.
-    static func write(_ ids: Set<String>, _ mark: SidecarAnswers.Mark, draft: BytePath) throws {
+    @discardableResult
+    static func write(_ ids: Set<String>, _ mark: Mark, draft: BytePath) throws -> Int {
         let files = ReviewFiles(draft: draft)
         guard try FileStatus.of(files.sidecar)?.kind == .file, try FileStatus.of(files.state)?.kind == .file else {
-            return
+            return 0
         }
         let state = try ReviewState(json: Descriptor(files.state).readAll(limit: 64 << 20), at: files.state)
         let keys = state.findings.filter { $0.isOpen && ids.contains($0.suggestion.id) }.map(\.key)
-        guard !keys.isEmpty else { return }
+        guard !keys.isEmpty else { return 0 }
         if let lock = try WorkNames.editorLock(on: files.sidecar) {
             throw Fault(
                 .transient, "it is open in an editor (\(lock.nameText) says so), so the answer was not put there",
@@ -30,9 +39,12 @@ enum SidecarTick {
         }
         defer { file.release() }
         let text = try file.file.readAll(limit: 64 << 20)
+        var count = 0
         for key in keys {
             guard let box = text.firstRange(of: Array("- [ ] **\(key)**".utf8)), file.isSure else { continue }
-            try file.replace(from: box.lowerBound + 3, [UInt8(ascii: " ")], with: [mark == .skip ? 0x2D : 0x78])
+            try file.replace(from: box.lowerBound + 3, [UInt8(ascii: " ")], with: [UInt8(ascii: mark.rawValue)])
+            count += 1
         }
+        return count
     }
 }

@@ -58,8 +58,13 @@ package struct JourneyState: Codable, Sendable, Hashable {
         case (.draft, .middle?): draftStage = .late
         case (.draft, _): stage = .revise
         case (.revise, _): try finish(open: open)
-        case (.final, _): throw JourneyRefusal("the text is final; go back to ask for more feedback")
+        case (.final, _): try askForFeedback()
         }
+    }
+
+    /// Whether advisors may be asked for another round; refused for a final text.
+    package func askForFeedback() throws(JourneyRefusal) {
+        guard stage != .final else { throw JourneyRefusal("the text is final; go back to ask for more feedback") }
     }
 
     /// One step back, from the final text to revise, and so on to the canvas.

@@ -160,7 +160,8 @@ extension ReviewDraft {
         return Owed(
             draft: draft, known: known, settings: settings, team: try services.reviews.team(settings),
             reads: now.reads ?? true, asked: asked,
-            given: try ownProposals(asked, draft, known, settings, services))
+            given: try GivenProposals(
+                to: asked, about: draft, known, asksModel: settings.asksModel, quick: services.reviews.quickPass))
     }
 
     // MARK: Plans

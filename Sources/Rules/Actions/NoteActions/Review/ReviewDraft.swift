@@ -219,7 +219,11 @@ struct ReviewDraft: ExternalAction {
             return waits.draft == nil
         }
         let asked = SidecarQuestions.asked(in: sidecar?.string, of: known.state)
-        let given = try proposals ?? ownProposals(asked, draft, known.state, settings, services)
+        let given =
+            try proposals
+            ?? GivenProposals(
+                to: asked, about: draft, known.state, asksModel: settings.asksModel,
+                quick: services.reviews.quickPass)
         let round = try ReviewRound(
             of: draft, known: known.state, sidecar: sidecar?.string, answers: reply?.answers(about: hash) ?? [:],
             settings: settings, mayWrite: try mayWrite(), isInEditor: editor != nil, models: models, proposals: given,

@@ -26,7 +26,7 @@ extension ReviewFinding {
     var keepsWording: Bool { isTicked || exchanges != nil }
 
     /// Wordings that are not to be proposed again.
-    var refused: [String] { (exchanges ?? []).compactMap(\.refused) + [proposal].compactMap { $0 } }
+    package var refused: [String] { (exchanges ?? []).compactMap(\.refused) + [proposal].compactMap { $0 } }
 
     /// Puts an answer to `[?]` in place: the new wording, and what was said.
     mutating func record(_ answer: AnotherProposal.Answer, to question: String) {
@@ -50,31 +50,32 @@ extension ReviewState {
     }
 }
 
-/// Another proposal without a model, for findings of the quick pass and for rules that ask none.
-extension ReviewDraft {
-    /// - Returns: answers to all, or, if the rule asks a model, without those that one has to give.
-    static func ownProposals(
-        _ asked: [String: String], _ draft: DraftText, _ state: ReviewState, _ settings: ReviewSettings,
-        _ services: ReviewServices
-    ) throws -> GivenProposals {
-        var given = GivenProposals()
+extension GivenProposals {
+    /// Other proposals without a model: for findings of the quick pass, and for reviews that ask none. Blocks briefly.
+    ///
+    /// - Parameters:
+    ///   - asked: questions by the findings' keys.
+    ///   - asksModel: whether a model answers what is left out here; otherwise there is an answer to everything.
+    package init(
+        to asked: [String: String], about draft: DraftText, _ state: ReviewState, asksModel: Bool,
+        quick: () throws -> QuickPass
+    ) rethrows {
         for finding in state.findings {
             guard let question = asked[finding.key] else { continue }
             let isQuick = finding.suggestion.rule != nil
-            if settings.asksModel, !isQuick || !question.isEmpty { continue }
+            if asksModel, !isQuick || !question.isEmpty { continue }
             let maker = finding.suggestion.advisorID
             if var next = AnotherProposal.next(
                 for: finding.suggestion, others: finding.others, in: draft, refused: finding.refused,
-                quick: try services.reviews.quickPass())
+                quick: try quick())
             {
-                if !question.isEmpty, next.reply.isEmpty { next.reply = noModel }
-                given.byKey[finding.key] = next
-            } else if !settings.asksModel {
-                let reply = isQuick && question.isEmpty ? AnotherProposal.noOther : noModel
-                given.byKey[finding.key] = AnotherProposal.Answer(by: maker, reply: reply)
+                if !question.isEmpty, next.reply.isEmpty { next.reply = Self.noModel }
+                byKey[finding.key] = next
+            } else if !asksModel {
+                let reply = isQuick && question.isEmpty ? AnotherProposal.noOther : Self.noModel
+                byKey[finding.key] = AnotherProposal.Answer(by: maker, reply: reply)
             }
         }
-        return given
     }
 
     private static let noModel =
