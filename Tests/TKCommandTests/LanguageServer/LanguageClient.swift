@@ -24,10 +24,12 @@ final class LanguageClient {
 
     /// Starts the server, and opens the document.
     ///
-    /// - Parameter encoding: `utf-8` or `utf-16`.
+    /// - Parameters:
+    ///   - encoding: `utf-8` or `utf-16`.
+    ///   - folders: of the workspace, in the fixture's home.
     init(
         _ fixture: CommandFixture, _ text: String, name: BytePath = "draft.md", encoding: String = "utf-16",
-        options: [String: Any] = [:], debounce: Int = 10
+        folders: [BytePath] = [], options: [String: Any] = [:], debounce: Int = 10
     ) async throws {
         self.encoding = encoding
         self.text = Array(text.utf8)
@@ -44,6 +46,7 @@ final class LanguageClient {
             [
                 "processId": NSNull(), "capabilities": capabilities,
                 "initializationOptions": options,
+                "workspaceFolders": folders.map { ["uri": "file://" + fixture.home.path.appending($0).text] },
             ])
         guard let abilities = (reply["result"] as? [String: Any])?["capabilities"] as? [String: Any],
             abilities["positionEncoding"] as? String == encoding

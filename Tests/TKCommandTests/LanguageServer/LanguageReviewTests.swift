@@ -43,6 +43,33 @@ struct LanguageReviewTests {
 
     private static func frame(_ text: String) -> String { "Content-Length: \(text.utf8.count)\r\n\r\n\(text)" }
 
+    @Test("Each draft has the settings of its own workspace folder, as they are at the time")
+    func folders() async throws {
+        let fixture = try CommandFixture()
+        let quiet = #"{"ignored_rules": ["wordy"]}"#
+        try fixture.write("one/.tk/config.json", quiet)
+        try fixture.write("two/.tk/config.json", #"{"ignored_rules": ["repeated-word"]}"#)
+        let client = try await LanguageClient(
+            fixture, sampleDraft, name: "one/draft.md", folders: ["one", "two", "two/deep"])
+        #expect(try await client.findings() == ["repeated-word: was was"])
+        var others: [Int] = []
+        for name in ["two/draft.md", "two/deep/draft.md", "draft.md"] {
+            let uri = "file://" + fixture.home.path.appending(BytePath(name)).text
+            let document: [String: Any] = ["uri": uri, "languageId": "markdown", "version": 1, "text": sampleDraft]
+            try client.notify("textDocument/didOpen", ["textDocument": document])
+            let reply = try await client.request("textDocument/diagnostic", ["textDocument": ["uri": uri]])
+            others.append(((reply["result"] as? [String: Any])?["items"] as? [Any])?.count ?? -1)
+        }
+        #expect(others == [2, 3, 3])
+        try fixture.write("one/.tk/config.json", "{}")
+        try client.change(from: client.text.count, to: client.text.count, "More.\n")
+        #expect(try await client.findings() == LanguageServerTests.sample)
+        try fixture.write("one/.tk/config.json", quiet)
+        let removed = [["uri": "file://" + fixture.home.path.appending("one").text]]
+        try client.notify("workspace/didChangeWorkspaceFolders", ["event": ["added": [Any](), "removed": removed]])
+        #expect(try await client.findings() == LanguageServerTests.sample)
+    }
+
     @Test("A finding names the section that describes its rule, where the page is installed")
     func pages() async throws {
         let resources = Checkout.root.appending("Sources/Core/TK/TKCore/Resources").text

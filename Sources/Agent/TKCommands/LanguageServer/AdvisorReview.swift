@@ -12,9 +12,9 @@ extension LanguageServer {
     func review(_ open: OpenDraft, _ advisors: [String], token: JSON?) async throws {
         _ = try await asked(open)
         let sent = drafts[open.uri] ?? open
-        let ids = advisors.isEmpty ? examiner.settings.advisors : advisors
         let journey = sent.state?.journey
-        let (named, setting) = try await pool.run { [wiring] in
+        let (named, setting) = try await pool.run { [wiring, examiner] in
+            let ids = try advisors.isEmpty ? examiner.settings(of: sent).advisors : advisors
             let catalogue = try wiring.catalogue(isQuiet: true)
             return (try catalogue.roles(ids).map(\.id), Self.setting(of: journey, catalogue))
         }

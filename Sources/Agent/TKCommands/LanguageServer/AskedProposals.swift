@@ -43,17 +43,14 @@ extension LanguageServer {
             }
             if let own = given.byKey[finding.key] { return own }
         }
-        let wiring = wiring
-        let ids = [finding.suggestion.advisorID] + examiner.settings.advisors
-        let (prices, configuration, catalogue, prompts) = try await pool.run {
-            let prices = try wiring.models()
-            return (
-                prices, try wiring.configuration(prices).effective(), try wiring.catalogue(isQuiet: true),
-                try wiring.prompts()
-            )
-        }
-        guard let role = ids.lazy.compactMap({ id in catalogue.roles.first { $0.id == id } }).first else {
-            throw ReplyError.failed("there is no advisor \(ids[0])")
+        let (wiring, examiner, maker) = (wiring, examiner, finding.suggestion.advisorID)
+        let (prices, configuration, catalogue, prompts, role) = try await pool.run {
+            let (prices, catalogue) = (try wiring.models(), try wiring.catalogue(isQuiet: true))
+            // For a finding that no advisor has made, the first of the settings answers.
+            let role =
+                try catalogue.roles.first { $0.id == maker }
+                ?? catalogue.role(examiner.settings(of: sent).advisors.first ?? maker)
+            return (prices, try wiring.configuration(prices).effective(), catalogue, try wiring.prompts(), role)
         }
         let access = try await wiring.access(configuration, prices).within(TimeLimit(configuration.timeout))
         let journey = sent.state?.journey

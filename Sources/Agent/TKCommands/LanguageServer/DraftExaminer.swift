@@ -11,12 +11,23 @@ struct DraftExaminer: Sendable {
     let styles: HouseRules
     /// The user's own list of words, to which they are added.
     let words: WordFile
-    /// From the configuration and the client; the passes that ask a model only keep what such a pass has found.
-    var settings = ReviewSettings(passes: ReviewSettings.Pass.allCases)
+    /// What is configured for the drafts of a folder.
+    let configuration: @Sendable (_ folder: BytePath) throws -> TKConfiguration
+    /// From the client; counts more than what is configured.
+    var given = GivenSettings()
     /// Muted by the user's answers in all drafts.
     var muted: Set<String> = []
     /// nil if they are not installed.
     var pages: RulePages?
+
+    /// Settings of the client; nil for those that it leaves to the configuration.
+    struct GivenSettings: Sendable {
+        var advisors: [String]?
+        var ignored: Set<String>?
+        var longSentence: Int?
+        /// Rules that the user has switched off everywhere since.
+        var ignoredSince: Set<String> = []
+    }
 
     /// An examined version, and what the draft's review on disk was at the time.
     struct Examined: Sendable {
@@ -49,9 +60,10 @@ struct DraftExaminer: Sendable {
             answers[finding.key] = SidecarAnswers.Answer(mark: .skip)
         }
         let notices = Notices()
+        let settings = try settings(of: open)
         let round = ReviewRound(
             of: draft, known: known, sidecar: nil, answers: answers, settings: settings, mayWrite: true, models: models,
-            proposals: proposals, pass: try pass(open) { list in notices.list.withLock { $0 = list } })
+            proposals: proposals, pass: try pass(open, settings) { list in notices.list.withLock { $0 = list } })
         return Examined(
             view: DraftView(version: open.version, draft: draft, state: round.state), newText: round.newText,
             stored: disk?.hash,
@@ -61,11 +73,21 @@ struct DraftExaminer: Sendable {
 
     private final class Notices: Sendable { let list = Mutex<[String]>([]) }
 
+    /// The settings for a draft: the client's, then those of its workspace folder. The passes that ask a model only keep
+    /// what such a pass has found.
+    func settings(of open: OpenDraft) throws -> ReviewSettings {
+        let configuration = try configuration(open.folder ?? BytePath.workingFolder)
+        let ignored = (given.ignored ?? configuration.ignoredRules).union(given.ignoredSince)
+        return ReviewSettings(
+            passes: ReviewSettings.Pass.allCases, advisors: given.advisors ?? [configuration.role],
+            ignored: Array(ignored), longSentence: given.longSentence ?? ReviewSettings().longSentence)
+    }
+
     /// The quick pass and the styles, with the settings and words that count for a draft.
     ///
     /// - Parameter tell: gets what is wrong with the styles.
     func pass(
-        _ open: OpenDraft, _ tell: @escaping @Sendable ([String]) -> Void = { _ in }
+        _ open: OpenDraft, _ settings: ReviewSettings, _ tell: @escaping @Sendable ([String]) -> Void = { _ in }
     ) throws -> ReviewRound.Pass {
         let words = try knownWords(open)
         return { draft, rules in

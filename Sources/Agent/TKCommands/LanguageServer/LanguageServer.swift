@@ -12,6 +12,8 @@ actor LanguageServer {
     var client = ClientAbilities()
     var drafts: [String: OpenDraft] = [:]
     var examiner: DraftExaminer
+    /// Of the workspace.
+    var folders: [BytePath] = []
     let wiring: Wiring
     let connection: ClientConnection
     let agent: AgentConnection
@@ -111,6 +113,7 @@ actor LanguageServer {
         guard method == "initialize" else { throw phase == .new ? ReplyError.notInitialized : ReplyError.shutDown }
         guard phase == .new else { throw ReplyError(code: -32600, message: "`initialize` was sent before") }
         client = ClientAbilities(parameters["capabilities"])
+        setFolders(parameters)
         try await configure(parameters["initializationOptions"])
         phase = .running
         return ServerAbilities.reply(client.encoding)
@@ -124,7 +127,9 @@ actor LanguageServer {
             Task { await self.introduce() }
         case "textDocument/didOpen":
             guard let uri = document?["uri"]?.text, let text = document?["text"]?.text else { return }
-            drafts[uri] = OpenDraft(uri: uri, version: document?["version"]?.integer ?? 0, text: text)
+            var new = OpenDraft(uri: uri, version: document?["version"]?.integer ?? 0, text: text)
+            new.folder = folder(of: new.path)
+            drafts[uri] = new
             examineSoon(uri, after: .zero)
             await tellAgent()
             if let open = drafts[uri] { await watch(open) }
@@ -157,6 +162,7 @@ actor LanguageServer {
             } else {
                 Task { await self.askForSettings() }
             }
+        case "workspace/didChangeWorkspaceFolders": changeFolders(parameters["event"])
         case "workspace/didChangeWatchedFiles":
             // Reviews that changed on disk are read again.
             examineAll()

@@ -8,6 +8,8 @@ struct OpenDraft: Sendable {
     let uri: String
     /// nil for a document that is no file.
     let path: BytePath?
+    /// The workspace folder that it is in; nil if none is known.
+    var folder: BytePath?
     var version: Int
     var text: EditedText
     /// Of its latest text, so that only changed blocks are read.

@@ -86,7 +86,8 @@ extension LanguageServer {
         guard let open = drafts[uri], let mine = open.state else { return }
         let examiner = examiner
         let wanted = try await pool.run {
-            try ReviewRecord(of: path, settings: examiner.settings, pass: examiner.pass(open))
+            let settings = try examiner.settings(of: open)
+            return try ReviewRecord(of: path, settings: settings, pass: examiner.pass(open, settings))
                 .write(mine, stored: open.stored, reply)
         }
         await watch(open)

@@ -17,7 +17,7 @@ extension LanguageServer {
         }
         switch scope {
         case "everywhere":
-            examiner.settings.ignored = Set(examiner.settings.ignored).union([rule]).sorted()
+            examiner.given.ignoredSince.insert(rule)
             try await pool.run { [wiring] in try wiring.ignore(rule) }
             examineAll()
         case "paragraph", "draft":

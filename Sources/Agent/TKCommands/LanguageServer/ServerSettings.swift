@@ -14,19 +14,19 @@ extension LanguageServer {
         examiner = try await pool.run {
             var examiner = known
             if let ids = try names("advisors", given) {
-                examiner.settings.advisors = try Self.faulting {
+                examiner.given.advisors = try Self.faulting {
                     try wiring.catalogue(isQuiet: true).roles(ids).map(\.id)
                 }
             }
             if let rules = try names("ignore", given) {
                 try Self.faulting { try examiner.quick.check(rules) }
-                examiner.settings.ignored = rules.sorted()
+                examiner.given.ignored = Set(rules)
             }
             if let limit = given["longSentence"] {
                 guard let words = limit.integer, (10...1000).contains(words) else {
                     throw ReplyError.invalid("longSentence is a number of words from 10 to 1000")
                 }
-                examiner.settings.longSentence = words
+                examiner.given.longSentence = words
             }
             return examiner
         }
@@ -50,15 +50,47 @@ extension LanguageServer {
     }
 }
 
+/// Workspace folders, each of which may have a `.tk/config.json`.
+extension LanguageServer {
+    /// Takes over the folders of `initialize`. Older clients name only one.
+    func setFolders(_ parameters: JSON) {
+        let several = parameters["workspaceFolders"]?.elements.compactMap { $0["uri"]?.text } ?? []
+        let uris = several.isEmpty ? [parameters["rootUri"]?.text].compactMap { $0 } : several
+        folders = uris.compactMap(FileURI.path)
+    }
+
+    /// Takes over what has been added and removed.
+    func changeFolders(_ event: JSON?) {
+        func paths(_ name: String) -> [BytePath] {
+            event?[name]?.elements.compactMap { $0["uri"]?.text }.compactMap(FileURI.path) ?? []
+        }
+        let removed = paths("removed")
+        folders = folders.filter { !removed.contains($0) } + paths("added")
+        for (uri, open) in drafts { drafts[uri]?.folder = folder(of: open.path) }
+        examineAll()
+    }
+
+    /// The innermost folder that a draft is in.
+    func folder(of draft: BytePath?) -> BytePath? {
+        guard let draft else { return nil }
+        return folders.filter(draft.isWithin).max { $0.bytes.count < $1.bytes.count }
+    }
+}
+
 extension Wiring {
     /// With the user's configuration. Blocks.
+    ///
+    /// - Throws: `Fault` if that, or the one of the working folder, is invalid.
     func examiner() throws -> DraftExaminer {
-        let configuration = try configuration(try models()).effective()
-        let quick = try quickPass()
-        var examiner = DraftExaminer(quick: quick, styles: try HouseRules(quick), words: WordFile(home: home))
+        let (home, environment, models, quick) = (home, environment, try models(), try quickPass())
+        var examiner = DraftExaminer(
+            quick: quick, styles: try HouseRules(quick), words: WordFile(home: home),
+            configuration: { folder in
+                try ConfigurationStore(home: home, workingDirectory: folder, environment: environment, models: models)
+                    .effective()
+            })
+        _ = try examiner.configuration(BytePath.workingFolder)
         examiner.pages = try RulePages(resources, examiner.quick)
-        examiner.settings.ignored = configuration.ignoredRules.sorted()
-        examiner.settings.advisors = [configuration.role]
         examiner.muted = mutedRules()
         return examiner
     }
