@@ -36,24 +36,23 @@ extension ReviewState {
     ///
     /// - Parameters:
     ///   - models: nil if no model was asked about this text.
+    ///   - resolver: finds them in this text.
     ///   - passes: of the rule. What others have added stays in any case.
     func advice(
-        _ models: ModelFindings?, on draft: DraftText, _ previous: DraftText?, _ passes: [ReviewSettings.Pass]
+        _ models: ModelFindings?, by resolver: AnchorResolver, _ passes: [ReviewSettings.Pass]
     ) -> [Suggestion] {
-        var advice = carried(.added, to: draft, previous)
-        if passes.contains(.program) { advice += models?.program ?? carried(.program, to: draft, previous) }
+        var advice = carried(.added, by: resolver)
+        if passes.contains(.program) { advice += models?.program ?? carried(.program, by: resolver) }
         guard passes.contains(.advisors) else { return advice }
-        let known = carried(nil, to: draft, previous)
+        let known = carried(nil, by: resolver)
         guard let said = models?.suggestions else { return known + advice }
         guard let parts = models?.parts else { return said + advice }
         return said + known.filter { earlier in !parts.contains { $0.overlaps(earlier.anchor.range) } } + advice
     }
 
-    private func carried(
-        _ origin: Suggestion.Origin?, to draft: DraftText, _ previous: DraftText?
-    ) -> [Suggestion] {
+    private func carried(_ origin: Suggestion.Origin?, by resolver: AnchorResolver) -> [Suggestion] {
         let open = findings.filter(\.isOpen).flatMap(\.all).filter { $0.rule == nil && $0.origin == origin }
-        return draft.placed(open, previous: previous)
+        return resolver.placed(open)
     }
 }
 
@@ -82,16 +81,14 @@ extension ReviewState {
     }
 }
 
-extension DraftText {
-    /// Suggestions at their ranges in this text, without those whose words are gone.
-    func placed(_ suggestions: [Suggestion], previous: DraftText? = nil) -> [Suggestion] {
-        guard !suggestions.isEmpty else { return [] }
-        let resolver = AnchorResolver(self, previous: previous)
-        return suggestions.compactMap { suggestion in
-            guard let range = resolver.certainRange(of: suggestion.anchor) else { return nil }
+extension AnchorResolver {
+    /// Suggestions at their ranges in the draft, without those whose words are gone.
+    func placed(_ suggestions: [Suggestion]) -> [Suggestion] {
+        suggestions.compactMap { suggestion in
+            guard let range = certainRange(of: suggestion.anchor) else { return nil }
             var suggestion = suggestion
-            suggestion.anchor = anchor(of: range)
-            suggestion.originalText = self[range]
+            suggestion.anchor = draft.anchor(of: range)
+            suggestion.originalText = draft[range]
             return suggestion
         }
     }

@@ -85,7 +85,7 @@ package struct ReviewRound: Sendable {
     ) {
         (state, settings) = (known, ReviewSettings(passes: ReviewSettings.Pass.allCases))
         let quick = known.findings.filter(\.isOpen).flatMap(\.all).filter { $0.rule != nil }
-        pass = { draft, _ in draft.placed(quick) }
+        pass = { draft, _ in AnchorResolver(draft).placed(quick) }
         (proposals, isInEditor, added) = (GivenProposals(), false, findings)
         _ = readAnswers(sidecar)
         state.record(answering)
@@ -303,7 +303,8 @@ package struct ReviewRound: Sendable {
         _ draft: DraftText, _ content: ContentHash, previous: DraftText? = nil, models: ModelFindings? = nil
     ) {
         let muted = RuleAnswers.mutedRules(state.ruleAnswers)
-        let advice = state.advice(models, on: draft, previous, settings.passes) + added
+        let resolver = AnchorResolver(draft, previous: previous)
+        let advice = state.advice(models, by: resolver, settings.passes) + added
         let before = new.count
         var seen: Set<String> = []
         let gate = advice.isEmpty ? nil : ProposalGate(draft)
@@ -312,7 +313,7 @@ package struct ReviewRound: Sendable {
         let isAlone = advice.isEmpty && !suggestions.contains { $0.advisorID == Suggestion.styles }
         let entries = state.merged(suggestions, isAlone: isAlone, draft)
         let known = KnownFindings(state.findings)
-        let moved = known.moved(suggestions, in: draft, previous: previous)
+        let moved = known.moved(suggestions, by: resolver)
         let answeredAlong = known.answeredAlong()
         var found: Set<Int> = []
         var used = Set(state.findings.map(\.key))
@@ -351,7 +352,6 @@ package struct ReviewRound: Sendable {
                 "Omitted from now on, because their findings are always skipped here: "
                     + muted.sorted().map { "`\($0)`" }.joined(separator: ", ") + ".")
         }
-        let resolver = AnchorResolver(draft)
         for index in state.findings.indices { state.findings[index].keepPlaces(by: resolver) }
         state.discussions = SuggestionMerger.threads(entries, of: draft).map(ReviewDiscussion.init)
         state.count(models, settings, new: new.count - before)

@@ -6,7 +6,8 @@
 /// Costs linear time once; then an anchor's cost depends on the frequency of its rarest word, and is zero if the text
 /// is unchanged.
 public struct AnchorResolver: Sendable {
-    private let draft: DraftText
+    /// The text in which anchors are found.
+    package let draft: DraftText
     private let normalised: NormalisedText
     private let quotes: QuotePlaces
     private let map: OffsetMap?

@@ -9,6 +9,8 @@ struct NormalisedText: Sendable {
     private(set) var sources: [Int] = []
 
     init(_ source: some Sequence<Unicode.Scalar>) {
+        scalars.reserveCapacity(source.underestimatedCount)
+        sources.reserveCapacity(source.underestimatedCount + 1)
         var position = 0
         var known: [Unicode.Scalar: [Unicode.Scalar]] = [:]
         for scalar in source {

@@ -38,13 +38,12 @@ struct KnownFindings {
 
     /// Matches suggestions whose id changed only with the surrounding words: the known finding at the same range, by
     /// new id. An answer thus survives edits beside its words.
-    func moved(
-        _ suggestions: [Suggestion], in draft: DraftText, previous: DraftText?
-    ) -> [String: Int] {
+    ///
+    /// - Parameter resolver: finds them in the present text.
+    func moved(_ suggestions: [Suggestion], by resolver: AnchorResolver) -> [String: Int] {
         let strangers = suggestions.filter { places[$0.id] == nil }
         guard !strangers.isEmpty else { return [:] }
         let ids = Set(suggestions.map(\.id))
-        let resolver = AnchorResolver(draft, previous: previous)
         var byPlace: [Place: Int] = [:]
         for (index, finding) in findings.enumerated() where !ids.contains(finding.suggestion.id) {
             // Its words have been replaced in the draft.
