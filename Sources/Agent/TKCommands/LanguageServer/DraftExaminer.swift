@@ -34,7 +34,7 @@ struct DraftExaminer: Sendable {
         var view: DraftView
         var newText: String?
         var stored: ContentHash?
-        /// Ids of the findings that are answered there.
+        /// Ids of the findings that are answered there; empty if it has not changed.
         var recorded: Set<String> = []
         /// What the user should know about the project's styles, and has not been told yet.
         var notices: [String] = []
@@ -50,11 +50,11 @@ struct DraftExaminer: Sendable {
     ) throws -> Examined {
         let text = open.text.string
         let draft = DraftText(text, syntax: .of(open.path, text))
-        let disk = try stored(open)
+        let file = try reviewFile(of: open)
+        // Only a changed one is read again.
+        let disk = try file.flatMap { try $0.hash != open.stored || open.state == nil ? $0.state() : nil }
         var known = open.state ?? ReviewState(draft: BytePath(bytes: open.path?.name ?? Array("draft".utf8)))
-        if let disk, disk.hash != open.stored || open.state == nil {
-            known = Self.joined(disk.state, open.state, taken: open.taken)
-        }
+        if let disk { known = Self.joined(disk, open.state, taken: open.taken) }
         var answers = answers
         for finding in known.findings where open.skipped.contains(finding.suggestion.id) && finding.isOpen {
             answers[finding.key] = SidecarAnswers.Answer(mark: .skip)
@@ -66,8 +66,7 @@ struct DraftExaminer: Sendable {
             proposals: proposals, pass: try pass(open, settings) { list in notices.list.withLock { $0 = list } })
         return Examined(
             view: DraftView(version: open.version, draft: draft, state: round.state), newText: round.newText,
-            stored: disk?.hash,
-            recorded: Set(disk?.state.findings.filter { !$0.isOpen }.map(\.suggestion.id) ?? []),
+            stored: file?.hash, recorded: Set(disk?.findings.filter { !$0.isOpen }.map(\.suggestion.id) ?? []),
             notices: styles.news(notices.list.withLock { $0 }))
     }
 
@@ -137,11 +136,21 @@ struct DraftExaminer: Sendable {
     }
 
     /// The review beside the draft, as a rule has left it; nil if there is none.
-    func stored(_ open: OpenDraft) throws -> (state: ReviewState, hash: ContentHash)? {
+    func stored(_ open: OpenDraft) throws -> ReviewState? { try reviewFile(of: open)?.state() }
+
+    private func reviewFile(of open: OpenDraft) throws -> ReviewFile? {
         guard let path = open.path else { return nil }
         let file = ReviewFiles(draft: path).state
         guard try FileStatus.of(file)?.kind == .file else { return nil }
         let bytes = try Descriptor(file).readAll(limit: 64 << 20)
-        return (try ReviewState(json: bytes, at: file), ContentHash(of: bytes))
+        return ReviewFile(path: file, bytes: bytes, hash: ContentHash(of: bytes))
+    }
+
+    private struct ReviewFile {
+        let path: BytePath
+        let bytes: [UInt8]
+        let hash: ContentHash
+
+        func state() throws -> ReviewState { try ReviewState(json: bytes, at: path) }
     }
 }

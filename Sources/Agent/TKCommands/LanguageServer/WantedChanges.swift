@@ -74,7 +74,7 @@ extension LanguageServer {
     func outcome(of wanted: Set<String>, _ uri: String) async throws -> EditorReply {
         guard let open = drafts[uri], let mine = open.state else { return EditorReply() }
         let examiner = examiner
-        let disk = try await pool.run { try examiner.stored(open)?.state.findings.filter(\.isOpen) } ?? []
+        let disk = try await pool.run { try examiner.stored(open)?.findings.filter(\.isOpen) } ?? []
         var reply = EditorReply()
         reply.content = mine.content
         for finding in disk {
