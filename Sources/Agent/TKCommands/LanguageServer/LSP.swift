@@ -28,6 +28,8 @@ struct LSP: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Reads, examinations and writes each have their thread, and pass large texts on.
+        SharedHeap.use()
         try await Terminal.guarding {
             let wiring = try Wiring()
             let connection = ClientConnection { bytes in Terminal.send(bytes, STDOUT_FILENO) }
