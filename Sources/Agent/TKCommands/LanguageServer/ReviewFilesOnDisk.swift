@@ -1,3 +1,4 @@
+import Glibc
 import NoteActions
 import Platform
 import TKCore
@@ -62,6 +63,13 @@ extension LanguageServer {
 
     // MARK: Writing
 
+    /// What tells whether a draft's sidecar may be written. The editor that runs this server tells it by itself if it
+    /// has the sidecar open.
+    func unsaved(for draft: BytePath) -> UnsavedChanges {
+        let sidecar = ReviewFiles(draft: draft).sidecar
+        return UnsavedChanges(besides: drafts.values.contains { $0.path == sidecar } ? nil : getppid())
+    }
+
     /// Writes what was answered here into the review's files, one document after another, unless an agent does.
     @discardableResult
     func record(_ uri: String) -> Task<Void, Never> {
@@ -84,10 +92,10 @@ extension LanguageServer {
         else { return }
         let reply = try await outcome(of: [], uri)
         guard let open = drafts[uri], let mine = open.state else { return }
-        let examiner = examiner
+        let (examiner, unsaved) = (examiner, unsaved(for: path))
         let wanted = try await pool.run {
             let settings = try examiner.settings(of: open)
-            return try ReviewRecord(of: path, settings: settings, pass: examiner.pass(open, settings))
+            return try ReviewRecord(of: path, unsaved, settings: settings, pass: examiner.pass(open, settings))
                 .write(mine, stored: open.stored, reply)
         }
         await watch(open)

@@ -90,7 +90,8 @@ extension LanguageServer {
         guard let path = open.path else { return }
         guard await agent.keeps(path) else { return await record(open.uri).value }
         do {
-            _ = try await pool.run { try SidecarTick.write(ids, mark == .skip ? .skip : .take, draft: path) }
+            let unsaved = unsaved(for: path)
+            _ = try await pool.run { try SidecarTick.write(ids, mark == .skip ? .skip : .take, draft: path, unsaved) }
         } catch {
             await connection.log(.warning, "\(ReviewFiles(draft: path).sidecar.nameText): \(explain(error))")
         }

@@ -16,11 +16,13 @@ enum SidecarTick {
 
     /// Findings that the sidecar does not show, or that have a mark already, are skipped.
     ///
-    /// - Parameter ids: of findings, as the review's state names them.
+    /// - Parameters:
+    ///   - ids: of findings, as the review's state names them.
+    ///   - unsaved: what tells whether the sidecar may be written.
     /// - Returns: how many were ticked.
     /// - Throws: `Fault` if somebody has the sidecar open.
     @discardableResult
-    static func write(_ ids: Set<String>, _ mark: Mark, draft: BytePath) throws -> Int {
+    static func write(_ ids: Set<String>, _ mark: Mark, draft: BytePath, _ unsaved: UnsavedChanges) throws -> Int {
         let files = ReviewFiles(draft: draft)
         guard try FileStatus.of(files.sidecar)?.kind == .file, try FileStatus.of(files.state)?.kind == .file else {
             return 0
@@ -28,10 +30,10 @@ enum SidecarTick {
         let state = try ReviewState(json: Descriptor(files.state).readAll(limit: 64 << 20), at: files.state)
         let keys = state.findings.filter { $0.isOpen && ids.contains($0.suggestion.id) }.map(\.key)
         guard !keys.isEmpty else { return 0 }
-        if let lock = try WorkNames.editorLock(on: files.sidecar) {
+        let held = HeldFiles(below: [draft.parent])
+        if let sign = try unsaved.sign(on: files.sidecar, held, written: state.rendered) {
             throw Fault(
-                .transient, "it is open in an editor (\(lock.nameText) says so), so the answer was not put there",
-                path: files.sidecar)
+                .transient, "\(sign.tells(of: files.sidecar)), so the answer was not put there", path: files.sidecar)
         }
         guard case .held(let file) = LeasedFile.acquire(try Descriptor(files.sidecar, O_RDWR)) else {
             let openers = Openers.describe(files.sidecar)

@@ -254,16 +254,17 @@ struct ReviewDraft: ExternalAction {
             editing: editor.flatMap { ReviewEditing(file, $0.path, hash, round, known.state) }, saved: saved)
     }
 
+    /// - Parameter isStale: whether to write the sidecar even if the round changes nothing.
     static func intent(
         _ round: ReviewRound, _ draft: DraftText, _ files: ReviewFiles,
         _ known: (state: ReviewState, hash: ContentHash?), _ sidecar: DraftText?, root: BytePath, _ held: HeldFiles,
-        waits: Waits, makesSidecar: Bool = true
+        waits: Waits, makesSidecar: Bool = true, isStale: Bool = false
     ) throws -> Intent {
         var (state, waits) = (round.state, waits)
         state.waiting = waits.answers(round.waiting, of: known.state)
         var sidecarWrite: ReviewWrite?
         var kept: ReviewWrite?
-        if state != known.state || state.shown != nil {
+        if state != known.state || state.shown != nil || isStale {
             let open = state.findings.contains { $0.isOpen }
             let isTold = state.council != nil || state.reading.map { !$0.troubles.isEmpty } ?? false
             if sidecar != nil || makesSidecar && (open || isTold || state.unreadable != nil) {

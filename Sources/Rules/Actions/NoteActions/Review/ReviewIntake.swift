@@ -22,30 +22,32 @@ package enum ReviewIntake {
     ///   - draft: absolute, or relative to the working folder.
     ///   - author: who has made them; nil for the author that each names.
     ///   - isDryRun: whether to write nothing.
+    ///   - unsaved: what tells whether the sidecar may be rewritten.
     ///   - read: the findings about this version of the draft.
     /// - Throws: `Fault`; `.transient` if an editor or another process is in the way. Nothing has changed then.
     package static func add(
         to draft: BytePath, author: String? = nil, isDryRun: Bool = false,
-        _ read: (DraftText) throws -> [ReportedFinding]
+        unsaved: UnsavedChanges = UnsavedChanges(), _ read: (DraftText) throws -> [ReportedFinding]
     ) throws -> Outcome {
-        let reviewed = try ReviewedFiles(draft)
+        let reviewed = try ReviewedFiles(draft, unsaved)
         let text = try reviewed.draft()
         let (placed, unplaced) = FindingPlacer(text, name: reviewed.files.draft).place(
             try read(text), author: author, origin: .added)
-        func added(_ writing: ReviewWriting?) throws -> Outcome {
-            var outcome = try add(placed, to: reviewed, of: text, writing)
-            outcome.unplaced = unplaced
-            return outcome
-        }
-        guard !isDryRun, !placed.isEmpty else { return try added(nil) }
-        return try reviewed.alone(added)
+        let writes = !isDryRun && !placed.isEmpty
+        var outcome =
+            writes
+            ? try reviewed.change { try add(placed, to: $0, of: text, writes: true) }
+            : try add(placed, to: reviewed.review(), of: text, writes: false)
+        outcome.unplaced = unplaced
+        return outcome
     }
 
     /// - Parameter findings: anchored by their quotes.
     package static func add(
-        _ findings: [ReportedFinding], to draft: BytePath, author: String? = nil, isDryRun: Bool = false
+        _ findings: [ReportedFinding], to draft: BytePath, author: String? = nil, isDryRun: Bool = false,
+        unsaved: UnsavedChanges = UnsavedChanges()
     ) throws -> Outcome {
-        try add(to: draft, author: author, isDryRun: isDryRun) { _ in findings }
+        try add(to: draft, author: author, isDryRun: isDryRun, unsaved: unsaved) { _ in findings }
     }
 
     /// Answers what the writer asks about a finding (`[?]`), as the finding's advisor would: the answer is shown below
@@ -63,36 +65,36 @@ package enum ReviewIntake {
         let reviewed = try ReviewedFiles(draft)
         let text = try reviewed.draft()
         let unknown = Fault(.refused, "the draft's review has no open finding \(Printable.line(key)); read it again")
-        guard try reviewed.stored().known.hash != nil else { throw unknown }
-        return try reviewed.alone { writing in
-            let review = try reviewed.review()
-            guard let asked = review.known.state.findings.first(where: { $0.key == key && $0.isOpen }) else {
+        guard try reviewed.review().hash != nil else { throw unknown }
+        return try reviewed.change { review in
+            let sidecar = try review.sidecar()
+            guard let asked = review.state.findings.first(where: { $0.key == key && $0.isOpen }) else {
                 throw unknown
             }
-            guard asked.exchanges != nil || review.asked[key] != nil else {
+            guard try asked.exchanges != nil || review.asked()[key] != nil else {
                 throw Fault(.refused, "the writer asks nothing about \(key); propose or comment instead")
             }
             let answer = AnotherProposal.answer(
                 reply, wording: wording, to: asked.suggestion, in: text, refused: asked.refused,
                 by: FindingPlacer.name(author))
             let round = ReviewRound(
-                adding: [], answering: GivenProposals([key: answer]), to: review.known.state, of: text,
-                sidecar: review.sidecar?.string)
+                adding: [], answering: GivenProposals([key: answer]), to: review.state, of: text,
+                sidecar: sidecar?.string)
             guard let answered = round.state.findings.first(where: { $0.key == key }), answered.isOpen,
                 answered.exchanges != asked.exchanges
             else {
                 throw Fault(
                     .refused, "the writer has answered \(key) or changed its words meanwhile; read the draft again")
             }
-            try reviewed.write(round, of: text, review, writing)
+            try review.add(round)
             return (answered, answer.finding != nil)
         }
     }
 
     /// A draft's review as it is stored, with what its sidecar asks, by the findings' keys; nil if there is none.
     package static func stored(_ draft: BytePath) throws -> (state: ReviewState, asked: [String: String])? {
-        let review = try ReviewedFiles(draft).stored()
-        return review.known.hash == nil ? nil : (review.known.state, review.asked)
+        let review = try ReviewedFiles(draft).review()
+        return review.hash == nil ? nil : (review.state, try review.asked())
     }
 
     /// A draft's open findings, as of its last review; empty if there was none.
@@ -100,24 +102,21 @@ package enum ReviewIntake {
         try stored(draft)?.state.findings.filter(\.isOpen) ?? []
     }
 
-    /// - Parameter writing: nil to write nothing.
     private static func add(
-        _ placed: [Suggestion], to reviewed: ReviewedFiles, of draft: DraftText, _ writing: ReviewWriting?
+        _ placed: [Suggestion], to review: ReviewChange, of draft: DraftText, writes: Bool
     ) throws -> Outcome {
-        let review = try reviewed.review()
-        let known = review.known.state
+        let known = review.state
         let settled = settled(known, in: draft)
         let fresh = placed.filter { suggestion in
             !settled.contains { comesToTheSame($0, suggestion, draft) }
         }
-        let round = ReviewRound(adding: fresh, to: known, of: draft, sidecar: review.sidecar?.string)
+        let round = ReviewRound(adding: fresh, to: known, of: draft, sidecar: try review.sidecar()?.string)
         let before = Set(known.findings.flatMap(\.all).map(\.id))
         let new = Set(fresh.map(\.id)).subtracting(before)
-        var outcome = Outcome(sidecar: reviewed.files.sidecar)
+        var outcome = Outcome(sidecar: review.files.sidecar)
         outcome.added = round.state.findings.filter { $0.isOpen && $0.all.contains { new.contains($0.id) } }
         outcome.known = placed.count - new.count
-        guard let writing, !new.isEmpty || review.shown != known.rendered else { return outcome }
-        try reviewed.write(round, of: draft, review, writing)
+        if writes, !new.isEmpty || !review.isUntouched { try review.add(round) }
         return outcome
     }
 

@@ -11,9 +11,10 @@ enum ReviewOutputs {
         let files = ReviewFiles(draft: draft)
         let known = try ReviewDraft.state(files, writing.held).state
         guard known.unreadable == nil else { return try remove(draft, writing) }
-        guard let text = try ReviewDraft.text(draft, writing.held),
-            ContentHash(of: Array(text.string.utf8)) == known.content
-        else { return }
+        guard let bytes = try ReviewDraft.bytes(draft, writing.held), ContentHash(of: bytes) == known.content else {
+            return
+        }
+        let text = try DraftText(bytes, draft.description, path: draft)
         let pending = known.findings.filter { $0.state == .pending && $0.suggestion.anchor.end <= text.count }
         let findings = pending.map { MergedSuggestion(suggestion: $0.suggestion, others: $0.others) }
         let outputs = ReviewedDraft(name: draft.nameText, draft: text, suggestions: findings).machineFiles

@@ -30,8 +30,10 @@ struct EditorProcesses: Sendable {
         "nano": ["-v", "--view"], "pico": ["-v"], "vim": ["-M"], "vi": ["-M"], "nvim": ["-M"],
     ]
 
-    init(of users: Set<uid_t>) {
+    /// - Parameter known: process id of one that does not count.
+    init(of users: Set<uid_t>, besides known: Int32? = nil) {
         processes = RunningProcess.all(of: users).filter { process in
+            if process.id == known { return false }
             let options = Self.viewing[String(Self.program(process).prefix { $0 != "." })] ?? []
             return options.isDisjoint(with: process.arguments.prefix { $0 != "--" })
         }

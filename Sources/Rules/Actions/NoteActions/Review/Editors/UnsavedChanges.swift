@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Platform
 
@@ -64,8 +65,17 @@ package enum UnsavedSign: Codable, Sendable, Equatable {
 package struct UnsavedChanges: Sendable {
     /// Where editors keep files that are not beside the edited one.
     private let homes: EditorHomes
+    private let known: Int32?
 
-    package init(environment: [String: String]) { homes = EditorHomes(environment: environment) }
+    /// - Parameters:
+    ///   - environment: locates the user's editors' folders.
+    ///   - known: process id of an editor that tells by other means what it has open; nil for none.
+    package init(
+        environment: [String: String] = ProcessInfo.processInfo.environment, besides known: Int32? = nil
+    ) {
+        homes = EditorHomes(environment: environment)
+        self.known = known
+    }
 
     /// The first sign of unsaved changes: a file beside it, a file in a folder of the user's editors, or a running
     /// editor that leaves no files. Blocks.
@@ -81,7 +91,7 @@ package struct UnsavedChanges: Sendable {
         for name in real == path ? [path] : [path, real] {
             if let elsewhere = try homes.sign(of: name) { return .file(elsewhere) }
         }
-        return try EditorProcesses(of: [geteuid(), status.owner]).sign(on: entry, status, files)
+        return try EditorProcesses(of: [geteuid(), status.owner], besides: known).sign(on: entry, status, files)
     }
 
     /// The first file beside `path` that indicates unsaved changes, or may.
