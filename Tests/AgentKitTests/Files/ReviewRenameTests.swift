@@ -100,15 +100,12 @@ struct ReviewRenameTests {
                 try ["essay.review.md", ".tk/reviews/essay.md.json"].map { try read(steward, "part/\($0)") }
                     == old)
         } else if name != "essay.md" {
-            // A draft that another one replaces is removed as well, and its answers are kept in case it comes back.
-            let remains = what.remains + (what.isTaken ? ["essay.md.json"] : [])
-            #expect(Set(names).isSubset(of: remains), "nothing else is left under the old name: \(names)")
+            #expect(Set(names).isSubset(of: what.remains), "nothing else is left under the old name: \(names)")
         }
         let output = what.draft.replacing("/", with: "/.tk/reviews/") + ".quickfix"
         #expect(try steward.exists(BytePath("drafts/\(output)")))
         let kept = try steward.files("drafts").filter { $0.nameText.contains("novel.md.json.") }
-        // Twice, if the removal of the old name was seen in between.
-        #expect(what.isTaken ? [1, 2].contains(kept.count) : kept.isEmpty, "what another draft's review held is kept")
+        #expect(kept.count == (what.isTaken ? 1 : 0), "what another draft's review held is kept, once: \(kept)")
 
         // The review goes on: an answer reaches the draft under its name.
         let text = try read(steward, sidecar)

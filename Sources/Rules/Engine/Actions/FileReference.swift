@@ -13,14 +13,17 @@ package struct FileReference: Sendable, Equatable {
     /// Relative to `root`: the name that the file had when it was last judged, if that name no longer refers to it. Its
     /// content may have changed since. nil for a folder.
     package var former: BytePath?
+    /// Relative to `root`: for a removed file, the name that it has now, because it replaced the file of that name. nil if
+    /// it is gone, and for a folder.
+    package var renamedTo: BytePath?
 
     package var absolute: BytePath { root.appending(path) }
 
     package init(
         place: String, root: BytePath, path: BytePath, fingerprint: Fingerprint?, hash: ContentHash?,
-        isFolder: Bool = false, former: BytePath? = nil
+        isFolder: Bool = false, former: BytePath? = nil, renamedTo: BytePath? = nil
     ) {
-        (self.isFolder, self.former) = (isFolder, former)
+        (self.isFolder, self.former, self.renamedTo) = (isFolder, former, renamedTo)
         self.place = place
         self.root = root
         self.path = path

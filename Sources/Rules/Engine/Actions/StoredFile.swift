@@ -15,6 +15,8 @@ struct StoredFile: Codable {
     let isFolder: Bool?
     /// Like `path`; nil if it had no other name.
     let former: BytePath?
+    /// Like `former`.
+    let renamedTo: BytePath?
 
     init(_ file: FileReference, hiding names: HiddenNames) throws {
         place = file.place
@@ -23,6 +25,7 @@ struct StoredFile: Codable {
         (fingerprint, hash) = (file.fingerprint, file.hash)
         isFolder = file.isFolder ? true : nil
         former = try file.former.map { try names.stored(file.place, $0) }
+        renamedTo = try file.renamedTo.map { try names.stored(file.place, $0) }
     }
 
     /// Decodes the file without resolving its place.
@@ -56,7 +59,8 @@ struct StoredFile: Codable {
         try requireLearned(names)
         return FileReference(
             place: place, root: root, path: names.shown(place, path), fingerprint: fingerprint, hash: hash,
-            isFolder: isFolder, former: former.map { names.shown(place, $0) })
+            isFolder: isFolder, former: former.map { names.shown(place, $0) },
+            renamedTo: renamedTo.map { names.shown(place, $0) })
     }
 }
 

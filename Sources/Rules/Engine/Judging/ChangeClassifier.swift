@@ -233,7 +233,15 @@ package final class ChangeClassifier: Sendable {
     private func judgeGone(
         _ place: PlaceInfo, _ path: BytePath, _ inForce: Planner.InForce, wasThere: Bool
     ) async throws -> Verdict {
-        guard let known = try await ledger.read({ try $0.file(place.name, path) }), known.present else { return .known }
+        let (row, others) = try await ledger.read { transaction in
+            let row = try transaction.file(place.name, path)
+            let print = row?.fingerprint
+            return (
+                row,
+                try print.map { try transaction.files(place.name, device: $0.device, inode: $0.inode, besides: path) }
+            )
+        }
+        guard let known = row, known.present else { return .known }
         if wasThere { return .again }
         // The file may be missing because its place is away.
         switch try await pool.run({ try presence.isGone(path, in: place) }) {
@@ -243,6 +251,7 @@ package final class ChangeClassifier: Sendable {
         }
         let seen = ObservedFile(
             place: place, record: known, status: nil, content: .none, news: .happened(.removed), known: known,
+            renamedTo: others?.first { $0.birthTime != nil && $0.birthTime == known.birthTime }?.path,
             now: planner.clock.now())
         return try await conclude(seen, .normal, inForce).map { .news(.removed, jobs: $0) } ?? .again
     }

@@ -80,6 +80,8 @@ struct ObservedFile: Sendable {
     var left: [FileRecord] = []
     /// The blocks of a note; nil for other files.
     var blocks: [BlockFacts]?
+    /// If it is gone: its present name, by which it was judged as a changed file because it replaced another one.
+    var renamedTo: BytePath?
     /// One time for all rules. With two, an age reached in between would be missed.
     let now: Timestamp
 
@@ -121,7 +123,7 @@ struct ObservedFile: Sendable {
         FileReference(
             place: place.name, root: place.root, path: record.path,
             fingerprint: status == nil ? nil : record.fingerprint,
-            hash: record.hash, former: formerPath)
+            hash: record.hash, former: formerPath, renamedTo: renamedTo)
     }
 
     /// Its former name even if its content has changed since, or if it replaced a file of its present name. Then the

@@ -89,7 +89,7 @@ struct ReviewDraft: ExternalAction {
         let program = input.event == .removed ? nil : try await ReviewProgram(runner, input)
         return try await services.files.run {
             if input.event == .removed {
-                return try Self.decideRemoval(input.file.absolute, root: input.file.root, input.files)
+                return try Self.decideRemoval(of: input.file, input.files)
             }
             let saved = ReviewWaiting.time(input.arrival, services.timeZone)
             if let move = try Self.decideMove(input, services, saved: saved) { return move }
@@ -202,6 +202,10 @@ struct ReviewDraft: ExternalAction {
             wanted, files.draft, root: root, known.state.journey, services, held)
         let sidecar = try text(files.sidecar, held)
         try checkOwner(of: sidecar, files, known.state, held)
+        if isSidecar, let sidecar, known.state.rendered != nil, !ReviewSidecar.isOf(known.state.draft, sidecar.string) {
+            return nothing(
+                files.draft, root, "\(file.nameText) is another draft's sidecar; it is replaced with the next review")
+        }
         if let reason = tooLong ?? DraftText.unreadable(content).map(UnreadableDraft.reason) {
             let hash = tooLong == nil ? ContentHash(of: content) : try held.hash(files.draft)
             let round = ReviewRound(

@@ -5,7 +5,11 @@ import TKCore
 /// The review of a removed draft: its sidecar is removed too if it is unmodified. The answers are kept in case the
 /// draft comes back.
 extension ReviewDraft {
-    static func decideRemoval(_ file: BytePath, root: BytePath, _ held: HeldFiles) throws -> Intent {
+    static func decideRemoval(of reference: FileReference, _ held: HeldFiles) throws -> Intent {
+        let (file, root) = (reference.absolute, reference.root)
+        if let name = reference.renamedTo, try held.status(root.appending(name)) != nil {
+            return nothing(file, root, "the review of \(file.nameText) follows to \(name)")
+        }
         guard let files = try reviewed(file, held), files.draft == file, try held.status(file) == nil else {
             return nothing(file, root, "there is nothing to remove for \(file.nameText)")
         }
@@ -27,7 +31,7 @@ extension ReviewDraft {
             gone: ReviewWrite(path: files.sidecar, base: nil, text: sidecar.string, isForUndo: true))
     }
 
-    private static func nothing(_ file: BytePath, _ root: BytePath, _ summary: String) -> Intent {
+    static func nothing(_ file: BytePath, _ root: BytePath, _ summary: String) -> Intent {
         Intent(
             root: root, draft: file, edit: nil, kept: nil, state: nil, sidecar: nil, answered: [], summary: summary,
             values: [:])

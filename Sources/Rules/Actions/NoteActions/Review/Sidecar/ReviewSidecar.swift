@@ -45,6 +45,11 @@ package enum ReviewSidecar {
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// False for a text with the mark of another draft.
+    static func isOf(_ draft: BytePath, _ text: String) -> Bool {
+        !SidecarMark.begins(text.utf8) || text.drop { $0 == "\u{FEFF}" }.hasPrefix(mark(draft))
+    }
+
     /// A sidecar's text after its draft was renamed.
     static func renamed(_ text: String, from old: BytePath, to new: BytePath) -> String {
         guard text.hasPrefix(mark(old)) else { return text }
