@@ -225,7 +225,8 @@ struct ActionWorld: Sendable {
 
     /// The input for a file of the dropbox, as the runner would pass it.
     func input(
-        _ path: BytePath, step: String = "job.0", adding values: Values = [:], attempt: Int = 0
+        _ path: BytePath, step: String = "job.0", adding values: Values = [:], attempt: Int = 0,
+        former: BytePath? = nil
     ) throws -> StepInput {
         let place = places[2]
         guard let status = try FileStatus.of(place.root.appending(path)) else { throw TestFailure("no \(path)") }
@@ -239,7 +240,8 @@ struct ActionWorld: Sendable {
         return StepInput(
             jobID: "job", stepID: step, rule: "Sample", event: .arrived,
             file: FileReference(
-                place: place.name, root: place.root, path: path, fingerprint: status.fingerprint, hash: hash),
+                place: place.name, root: place.root, path: path, fingerprint: status.fingerprint, hash: hash,
+                former: former),
             arrival: Self.arrival, values: known.merging(values) { $1 }, attempt: attempt,
             files: journal.files())
     }

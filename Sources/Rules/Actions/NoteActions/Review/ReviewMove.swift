@@ -28,19 +28,30 @@ struct ReviewMove: Codable, Sendable, Equatable {
     }
 
     private func write(_ writing: ReviewWriting, mode: mode_t) throws {
+        let old = ReviewFiles(draft: from)
+        let remains = isCopy ? [] : [(old.sidecar, oldSidecar), (old.state, oldState)]
+        // Nothing is written unless all can be: a copy of what is replaced is kept once.
+        for write in kept + [sidecar, state].compactMap({ $0 }) {
+            let found = try writing.hash(write.path)
+            guard found == write.base || found == write.result else { throw ReviewWriting.changed(write.path) }
+        }
+        let isUnchanged = try remains.allSatisfy { path, expected in
+            let found = try writing.hash(path)
+            return found == nil || found == expected
+        }
+        guard isUnchanged else { throw ReviewWriting.changed(from) }
         for write in kept { try writing.putOwn(write, mode: mode) }
         if let sidecar { try writing.putSidecar(sidecar, mode: mode) }
         try writing.putOwn(state, mode: mode)
         FaultPoint.reach("review copied")
         try ReviewOutputs.write(to, writing, mode: mode)
-        guard !isCopy else { return }
-        let old = ReviewFiles(draft: from)
-        for (path, expected) in [(old.sidecar, oldSidecar), (old.state, oldState)] {
+        // The state last: without it, the rest is not known to be left over.
+        for (path, expected) in remains {
+            if path == old.state { try ReviewOutputs.remove(from, writing) }
             guard let found = try writing.hash(path) else { continue }
             guard found == expected else { throw ReviewWriting.changed(path) }
             try writing.held.remove(path)
         }
-        try ReviewOutputs.remove(from, writing)
     }
 
     /// What it did to files that people see, for the receipt. Blocks.
@@ -145,30 +156,55 @@ extension ReviewDraft {
                 from: old.draft, to: new.draft, isCopy: true, kept: [], sidecar: nil,
                 state: ReviewWrite(path: new.state, base: base, text: try state.json()), oldSidecar: nil, oldState: nil)
         }
-        var kept: [ReviewWrite] = []
-        var source = before
-        if let there {
-            let isUntouched = before.map { hashed($0) == known.rendered } ?? true
-            if isUntouched, there.hasPrefix(ReviewSidecar.mark(known.draft)) {
-                source = there
-            } else {
-                kept.append(ReviewWrite(path: new.kept(hashed(there)), base: nil, text: there))
-                source = before ?? ReviewSidecar.text(state)
-            }
-        }
         func renamed(_ text: String) -> String { ReviewSidecar.renamed(text, from: known.draft, to: state.draft) }
-        for text in [source, known.lastSidecar].compactMap({ $0 }) where hashed(text) == known.rendered {
+        for text in [before, there, known.lastSidecar].compactMap({ $0 }) where hashed(text) == known.rendered {
             state.rendered = hashed(renamed(text))
         }
         state.shown = known.shown.map(renamed)
         // An interrupted move may have written the state already.
-        if let replaced, let base, try replaced != Array(state.json().utf8) {
-            kept.append(
-                ReviewWrite(path: new.replaced(base), base: nil, text: String(decoding: replaced, as: UTF8.self)))
+        let isWritten = try replaced.map { try $0 == Array(state.json().utf8) } ?? true
+        // In another folder, the draft has the same name.
+        let isFormer =
+            there?.hasPrefix(ReviewSidecar.mark(known.draft)) == true && (state.draft != known.draft || before == nil)
+        var kept: [ReviewWrite] = []
+        func keep(_ sidecar: String) {
+            kept.append(ReviewWrite(path: new.kept(hashed(sidecar)), base: nil, text: sidecar))
+        }
+        var text = before.map(renamed)
+        let former = before ?? (isFormer ? there : nil)
+        if let replaced, !isWritten,
+            let both = try merged((known, former), with: (replaced, isFormer ? nil : there), at: new, held)
+        {
+            state = both.state
+            state.draft = BytePath(bytes: new.draft.name)
+            (state.shown, state.heard, state.waiting) = (nil, nil, nil)
+            text = before == nil && there == nil ? nil : ReviewSidecar.text(state)
+            state.rendered = text.map(hashed)
+            both.ownWords.forEach(keep)
+            if let there, isFormer, before != nil { keep(there) }
+        } else {
+            if let there {
+                let isUntouched = before.map { hashed($0) == known.rendered } ?? true
+                let keys = Set(known.findings.map(\.key))
+                // Written by an interrupted move, it has the old one's marks, and maybe more.
+                let isMoved =
+                    isWritten && there.hasPrefix(ReviewSidecar.mark(state.draft))
+                    && SidecarAnswers(there, keys: keys).heads.isSubset(of: keys)
+                if isMoved || isUntouched && isFormer {
+                    text = renamed(there)
+                } else {
+                    keep(there)
+                    text = text ?? ReviewSidecar.text(state)
+                }
+            }
+            if let replaced, let base, !isWritten {
+                kept.append(
+                    ReviewWrite(path: new.replaced(base), base: nil, text: String(decoding: replaced, as: UTF8.self)))
+            }
         }
         return ReviewMove(
             from: old.draft, to: new.draft, isCopy: false, kept: kept,
-            sidecar: source.map { ReviewWrite(path: new.sidecar, base: there.map(hashed), text: renamed($0)) },
+            sidecar: text.map { ReviewWrite(path: new.sidecar, base: there.map(hashed), text: $0) },
             state: ReviewWrite(path: new.state, base: base, text: try state.json()), oldSidecar: before.map(hashed),
             oldState: hash)
     }

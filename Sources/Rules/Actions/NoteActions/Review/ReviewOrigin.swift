@@ -11,12 +11,8 @@ enum ReviewOrigin {
     /// The review in the draft's folder whose findings are mostly in the draft, the one with the most of them; nil if
     /// there is none. Blocks.
     static func find(_ files: ReviewFiles, _ held: HeldFiles) throws -> ReviewFiles? {
-        guard try held.status(files.state.parent) != nil, let size = try held.status(files.draft)?.size,
-            UnreadableDraft.reason(size: size) == nil, let bytes = try ReviewDraft.bytes(files.draft, held),
-            DraftText.unreadable(bytes) == nil
-        else { return nil }
-        let draft = try DraftText(bytes, files.draft.description, path: files.draft)
-        let content = ContentHash(of: bytes)
+        guard try held.status(files.state.parent) != nil, let draft = try text(files, held) else { return nil }
+        let content = ContentHash(of: Array(draft.string.utf8))
         let resolver = AnchorResolver(draft)
         var best: (files: ReviewFiles, findings: Int)?
         for (path, state) in try states(beside: files, held) {
@@ -24,6 +20,26 @@ enum ReviewOrigin {
             if findings > best?.findings ?? 0 { best = (path, findings) }
         }
         return best?.files
+    }
+
+    /// The draft; nil if it cannot be read. Blocks.
+    static func text(_ files: ReviewFiles, _ held: HeldFiles) throws -> DraftText? {
+        guard let size = try held.status(files.draft)?.size, UnreadableDraft.reason(size: size) == nil,
+            let bytes = try ReviewDraft.bytes(files.draft, held), DraftText.unreadable(bytes) == nil
+        else { return nil }
+        return try DraftText(bytes, files.draft.description, path: files.draft)
+    }
+
+    /// Whether a text holds at least half of a review's findings.
+    static func fits(_ state: ReviewState, _ draft: DraftText) -> Bool { count(state, by: AnchorResolver(draft)) > 0 }
+
+    /// nil if it cannot be read: the review of its own draft says so.
+    static func state(_ bytes: [UInt8], at path: BytePath) throws -> ReviewState? {
+        do {
+            return try ReviewState(json: bytes, at: path)
+        } catch is Fault {
+            return nil
+        }
     }
 
     /// The number of findings that a text holds; 0 if they are less than half. The open ones were in their draft when
@@ -50,12 +66,7 @@ enum ReviewOrigin {
         }
         return try found.sorted { $0.modified > $1.modified }.prefix(most).compactMap { review, _ in
             guard let bytes = try ReviewDraft.bytes(review.state, held) else { return nil }
-            do {
-                return (review, try ReviewState(json: bytes, at: review.state))
-            } catch is Fault {
-                // The review of its own draft says that it cannot be read.
-                return nil
-            }
+            return try state(bytes, at: review.state).map { (review, $0) }
         }
     }
 }
