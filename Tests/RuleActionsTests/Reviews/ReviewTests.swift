@@ -359,12 +359,16 @@ import Testing
         #expect(diagnostics.map(\.description).joined().contains(message), "\(diagnostics.map(\.description))")
     }
 
-    @Test("Rules and sentences follow the rule's settings") func rulesSentencesRule() async throws {
+    @Test(
+        "Rules and sentences follow the rule's settings",
+        arguments: [("ignore: [wordy]", 0), ("strict-style: true", 3), ("long-sentence: 10", 3)])
+    func rulesSentencesRule(_ setting: String, _ count: Int) async throws {
         let scene = try ActionScene()
-        try scene.home.write(Self.draft, ReviewSample.draft)
+        let house = "A very old house on the hill by the river and the mill stood empty that winter until spring."
+        try scene.home.write(Self.draft, ReviewSample.draft + "\n\(house)\n")
         let world = try scene.open()
-        let deed = try await world.run("review: { ignore: [wordy] }", on: "Idea 1.md")
-        #expect(deed.receipt.values["review.findings"] == .integer(0))
+        let deed = try await world.run("review: { \(setting) }", on: "Idea 1.md")
+        #expect(deed.receipt.values["review.findings"] == .integer(count))
         // Different settings make a different review of the same text.
         let other = try await world.run("review", on: "Idea 1.md", step: "other.0")
         #expect(other.receipt.values["review.findings"] == .integer(2))
