@@ -270,6 +270,20 @@ import Testing
         try home.write(path, swap)
         if !place.contains("micro") { #expect(try signs.sign(on: draft, files) == nil) }
     }
+
+    @Test("An editor that tells by itself what it has open is not waited for") func editorThatTells() throws {
+        let home = try TemporaryFolder("telling")
+        let sidecar = try home.write("essay.review.md", "Words.\n")
+        let editor = try Impostor("hx", of: "/usr/bin/cat", [], in: home.path, home)
+        let files = HeldFiles(below: [home.path])
+        for known in [nil, editor.id] as [Int32?] {
+            let signs = UnsavedChanges(environment: ["HOME": home.path.text], besides: known)
+            let sign = try signs.sign(on: sidecar, files)
+            #expect(sign == (known == nil ? .process(name: "hx", id: editor.id) : nil))
+        }
+        try editor.end()
+    }
+
     @Test("A swap file that names a draft relative to a home means its editor's home")
     func swapOfAnotherHome() throws {
         let (mine, other) = (try TemporaryFolder("mine"), try TemporaryFolder("other"))
