@@ -1,4 +1,5 @@
 import NoteActions
+import OwnFiles
 import Platform
 import TKCore
 
