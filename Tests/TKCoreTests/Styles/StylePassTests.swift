@@ -117,6 +117,33 @@ struct StylePassTests {
         func proposals(_ word: String) -> [String] { ["test"] }
     }
 
+    @Test("The work of rules grows no faster than the draft")
+    func isLinear() throws {
+        var random = SeededGenerator(for: "work of styles")
+        let words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"]
+        for round in 0..<12 {
+            let tokens = words.shuffled(using: &random).prefix(Int.random(in: 2...8, using: &random))
+            let scope = ["text", "raw", "summary", "sentence"][round % 4]
+            let list = (tokens + (round % 3 == 0 ? ["'(?:nine|ten)x?'"] : [])).joined(separator: ", ")
+            try folder.write(
+                "styles/House/Rule.yml", "extends: existence\nmessage: x\nscope: \(scope)\ntokens: [\(list)]\n")
+            let pass = StylePass(try library(), quick: quick)
+            let unit = (0..<4).map { _ in (words.randomElement(using: &random) ?? "") + " " }.joined()
+            let steps = [100, 200].map {
+                pass.review(DraftText(String(repeating: unit, count: $0)), file: "draft.md").steps
+            }
+            #expect(steps[1] <= 2 * steps[0] + 2_000, "\(scope) [\(list)] in \(unit): \(steps)")
+        }
+        // Proposals for which the draft is read again.
+        try folder.write("styles/House/Rule.yml", "extends: substitution\nmessage: x\nswap: {ten: '10'}\n")
+        let pass = StylePass(try library(), quick: quick)
+        let found = [50, 100].map {
+            pass.review(DraftText(String(repeating: "All ten.\n\n", count: $0)), file: "draft.md")
+        }
+        #expect(found[1].suggestions.count == 100 && found[1].suggestions[0].suggestedText == "10")
+        #expect(found[1].steps <= 2 * found[0].steps + 2_000, "\(found.map(\.steps))")
+    }
+
     @Test(
         "Settings choose rules by file, and the last word counts",
         arguments: [

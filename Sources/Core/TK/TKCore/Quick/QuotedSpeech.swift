@@ -20,13 +20,7 @@ struct QuotedSpeech {
     }
 
     func contains(_ position: Int) -> Bool {
-        var low = 0
-        var high = ranges.count
-        while low < high {
-            let middle = (low + high) / 2
-            if ranges[middle].upperBound <= position { low = middle + 1 } else { high = middle }
-        }
-        return low < ranges.count && ranges[low].lowerBound <= position
+        ranges.first(beyond: position)?.contains(position) ?? false
     }
 
     /// The end of the speech that a mark opens; nil if it opens none, as in 19".

@@ -143,7 +143,7 @@ struct StyleAlternation: Sendable {
             let pattern: StylePattern
             let indices: [Int]
             if case .few(let few, let numbers, let beginnings) = node {
-                guard let found = Self.place(of: beginnings, in: unit.folded, from: place) else { return nil }
+                guard let found = Self.place(of: beginnings, in: unit.folded, from: place, &budget) else { return nil }
                 (place, pattern, indices) = (found, few, numbers)
             } else if let found = leaf(node, unit.folded, place) {
                 (pattern, indices) = found
@@ -159,20 +159,31 @@ struct StyleAlternation: Sendable {
     }
 
     /// The first place where one of the beginnings stands.
-    private static func place(of beginnings: [[UInt16]], in text: [UInt16], from start: Int) -> Int? {
+    ///
+    /// Looks no further than twice as far as that place: what is rare is not searched for in all of the text again and
+    /// again.
+    private static func place(
+        of beginnings: [[UInt16]], in text: [UInt16], from start: Int, _ budget: inout StylePattern.Budget
+    ) -> Int? {
         text.withUnsafeBufferPointer { text in
-            var first: Int?
-            for beginning in beginnings {
-                let end = first ?? text.count
-                guard let letter = beginning.first, start < end else { continue }
-                for place in start..<end where text[place] == letter {
-                    if text[place...].starts(with: beginning) {
-                        first = place
-                        break
+            var (start, length) = (start, 64)
+            while start < text.count {
+                let end = min(text.count, start + length)
+                var first = end
+                for beginning in beginnings {
+                    guard let letter = beginning.first, start < first else { continue }
+                    for place in start..<first where text[place] == letter {
+                        if text[place...].starts(with: beginning) {
+                            first = place
+                            break
+                        }
                     }
                 }
+                budget.examine(end - start)
+                if first < end { return first }
+                (start, length) = (end, 2 * length)
             }
-            return first
+            return nil
         }
     }
 

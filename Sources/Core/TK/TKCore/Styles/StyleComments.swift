@@ -1,8 +1,8 @@
 /// Vale's comments: `<!-- vale off -->`, `<!-- vale on -->`, `<!-- vale Style.Rule = NO -->`, and the same in the
 /// comments of other formats.
 struct StyleComments {
-    /// Each with the rule, the style, or nothing for all, that is off there.
-    private var spans: [(range: Range<Int>, name: String?)] = []
+    /// Where a rule or a style is off, or all, by nil. In order, without overlaps.
+    private var spans: [String?: [Range<Int>]] = [:]
 
     init(_ draft: DraftText) {
         guard draft.string.contains("vale ") else { return }
@@ -16,19 +16,19 @@ struct StyleComments {
             if isOff {
                 open[name] = open[name] ?? range.lowerBound
             } else if let start = open.removeValue(forKey: name) {
-                spans.append((start..<range.upperBound, name))
+                spans[name, default: []].append(start..<range.upperBound)
             }
         }
-        spans += open.map { ($0.value..<draft.count, $0.key) }
+        for (name, start) in open { spans[name, default: []].append(start..<draft.count) }
     }
 
     private nonisolated(unsafe) static let comment =
         /(?:<!--|\{\/\*|^\s*(?:\/\/|\.\.|#|%))\s*vale\s+(?:([\w-]+(?:\.[\w-]+)?)\s*=\s*)?(?i:(off|on|yes|no))\b/
 
     func silence(_ finding: StyleScan.Finding) -> Bool {
-        spans.contains { span in
-            span.range.overlaps(finding.range)
-                && (span.name.map { $0 == finding.rule.name || $0 == finding.rule.style } ?? true)
+        guard !spans.isEmpty else { return false }
+        return [nil, finding.rule.name, String(finding.rule.style)].contains { name in
+            spans[name]?.first(beyond: finding.range.lowerBound).map { $0.overlaps(finding.range) } ?? false
         }
     }
 }

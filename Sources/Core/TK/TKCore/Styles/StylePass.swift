@@ -10,6 +10,8 @@ package struct StylePass: Sendable {
         package var suggestions: [Suggestion] = []
         /// A sentence for each rule that did not finish.
         package var notices: [String] = []
+        /// The work of all rules, in units of text: grows no faster than the draft.
+        var steps = 0
 
         package init(notices: [String] = []) { self.notices = notices }
     }
@@ -46,7 +48,9 @@ package struct StylePass: Sendable {
         if rules.contains(where: { $0.scopes.contains { $0.required.contains("raw") } }) { all.append(units.raw) }
         let ending = file.stemAndExtension.extension.map { String(decoding: $0, as: UTF8.self) }
         var scan = StyleScan(all, ending: ending, spelling: speller(rules, draft, mask, knownWords))
-        for rule in rules where !scan.run(rule) {
+        let (unfinished, steps) = scan.run(rules)
+        result.steps = steps
+        for rule in unfinished {
             result.notices.append(
                 "\(rule.name) ran out of its time; simplify its pattern, or switch it off in \(library.settings.path)")
         }
@@ -55,7 +59,7 @@ package struct StylePass: Sendable {
             !comments.silence(finding) && !mask.isExempt(finding.range, rule: finding.rule.name.lowercased())
                 && (!finding.isProse || mask.kinds(in: finding.range).contains(.prose))
         }
-        result.suggestions = suggestions(kept, draft, mask)
+        result.suggestions = suggestions(kept, draft, mask, &result.steps)
         return result
     }
 
@@ -96,10 +100,12 @@ package struct StylePass: Sendable {
     }
 
     private func suggestions(
-        _ findings: [StyleScan.Finding], _ draft: DraftText, _ mask: DraftMask
+        _ findings: [StyleScan.Finding], _ draft: DraftText, _ mask: DraftMask, _ steps: inout Int
     ) -> [Suggestion] {
         let gate = ProposalGate(draft, mask: mask)
         var occurrences: [String: Int] = [:]
+        var readings = 0
+        defer { steps += readings * draft.count }
         let sorted = findings.sorted {
             ($0.range.lowerBound, $0.range.upperBound, $0.rule.name)
                 < ($1.range.lowerBound, $1.range.upperBound, $1.rule.name)
@@ -114,9 +120,13 @@ package struct StylePass: Sendable {
             let first = id(0)
             let count = occurrences[first, default: 0]
             occurrences[first] = count + 1
-            let proposal = finding.proposal.flatMap { words in
-                Self.isSimple(words) && anchor.range == finding.range && mask.isPlain(finding.range, in: draft)
-                    && words != anchor.exact && gate.objection(to: words, at: finding.range) == nil ? words : nil
+            let proposal = finding.proposal.flatMap { words -> String? in
+                guard Self.isSimple(words), anchor.range == finding.range, words != anchor.exact else { return nil }
+                if gate.isPlain(words, at: finding.range) { return words }
+                // Else the gate reads the draft again.
+                guard mask.isPlain(finding.range, in: draft), readings < Self.mostReadings else { return nil }
+                readings += 1
+                return gate.objection(to: words, at: finding.range) == nil ? words : nil
             }
             let link = finding.rule.link.map { " (\($0))" } ?? ""
             return Suggestion(
@@ -128,8 +138,10 @@ package struct StylePass: Sendable {
         }
     }
 
-    /// Whether a proposal is words alone: the gate checks these without reading the whole draft again, and options in
-    /// brackets, such as `pilot(s)`, are for the writer to choose from.
+    /// The number of proposals that the draft is read again for, such as those that begin with a digit.
+    private static let mostReadings = 40
+
+    /// Whether a proposal is words alone: options in brackets, such as `pilot(s)`, are for the writer to choose from.
     private static func isSimple(_ words: String) -> Bool {
         words.unicodeScalars.allSatisfy {
             $0.properties.isAlphabetic || " '\u{2019},-0123456789".unicodeScalars.contains($0)

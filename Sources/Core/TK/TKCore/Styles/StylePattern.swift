@@ -11,8 +11,12 @@ struct StylePattern: Sendable {
     /// Each search adds steps in proportion to its text, so that all of a rule's searches together are linear.
     struct Budget {
         fileprivate var steps = 2_000_000
+        /// The UTF-16 units that were examined so far.
+        private(set) var work = 0
 
         var isSpent: Bool { steps <= 0 }
+
+        mutating func examine(_ units: Int) { work += units }
     }
 
     private let matcher: Matcher
@@ -42,7 +46,9 @@ struct StylePattern: Sendable {
         let (end, perUnit) = (text.count, 100 + 2 * branches)
         budget.steps += (end - start) * perUnit
         let found = matcher.matches(in: text, from: start, most: most, &budget.steps)
-        if found.count == most, let last = found.last?[0]?.upperBound { budget.steps -= (end - last) * perUnit }
+        let last = found.count == most ? found.last?[0]?.upperBound ?? end : end
+        budget.steps -= (end - last) * perUnit
+        budget.examine(last - start)
         return found
     }
 

@@ -33,23 +33,40 @@ struct StyleScan {
         kinds = numbers.sorted { $0.value < $1.value }.map { $0.key.union(ending.map { [$0] } ?? []) }
     }
 
-    /// Runs one rule.
+    /// Runs rules, unit by unit: a unit is read by all of them while it is in the processor's cache, however long the
+    /// draft is.
     ///
-    /// - Returns: whether it stayed within its budget; otherwise its last findings are missing.
-    mutating func run(_ rule: StyleRule) -> Bool {
+    /// - Returns: those that ran out of their budgets, whose last findings are missing, and the work of all.
+    mutating func run(_ rules: [StyleRule]) -> (unfinished: [StyleRule], steps: Int) {
+        var runs = rules.map { Run(rule: $0) }
+        let chosen = kinds.map { sections in
+            rules.indices.filter { index in rules[index].scopes.contains { $0.selects(sections) } }
+        }
+        for (unit, kind) in units {
+            for index in chosen[kind] where !runs[index].isOver { run(&runs[index], unit) }
+        }
+        return (runs.filter(\.budget.isSpent).map(\.rule), runs.reduce(0) { $0 + $1.budget.work })
+    }
+
+    private mutating func run(_ run: inout Run, _ unit: StyleUnit) {
+        let before = findings.count
+        check(run.rule, unit, &run.memory, &run.budget)
+        run.count += findings.count - before
+        guard !run.budget.isSpent, let limit = run.rule.limit, run.count >= limit else { return }
+        findings.removeLast(run.count - limit)
+        run.isComplete = true
+    }
+
+    /// A rule on its way through the draft.
+    private struct Run {
+        let rule: StyleRule
         var budget = StylePattern.Budget()
         var memory = Memory()
-        let before = findings.count
-        let isSelected = kinds.map { sections in rule.scopes.contains { $0.selects(sections) } }
-        for (unit, kind) in units where isSelected[kind] {
-            check(rule, unit, &memory, &budget)
-            if budget.isSpent { return false }
-            if let limit = rule.limit, findings.count - before >= limit {
-                findings.removeLast(findings.count - before - limit)
-                break
-            }
-        }
-        return true
+        var count = 0
+        /// Whether it has as many findings as it may have.
+        var isComplete = false
+
+        var isOver: Bool { isComplete || budget.isSpent }
     }
 
     /// What a rule has seen in the draft so far.

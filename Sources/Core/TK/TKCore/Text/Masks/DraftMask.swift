@@ -132,14 +132,8 @@ public struct DraftMask: Sendable {
     }
 
     private func isExempt(_ range: Range<Int>, under rule: String?) -> Bool {
-        guard let ranges = exempted[rule] else { return false }
-        // The first that does not end before the range.
-        var (low, high) = (0, ranges.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if ranges[middle].upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
-        }
-        return low < ranges.count && (ranges[low].overlaps(range) || ranges[low].contains(range.lowerBound))
+        guard let found = exempted[rule]?.first(beyond: range.lowerBound) else { return false }
+        return found.overlaps(range) || found.contains(range.lowerBound)
     }
 
     private static func joined(_ exemptions: [Exemption]) -> [String?: [Range<Int>]] {

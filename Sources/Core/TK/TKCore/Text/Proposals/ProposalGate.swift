@@ -95,7 +95,7 @@ public struct ProposalGate: Sendable {
     // MARK: Words in place of words
 
     /// Whether words in one line, which no format reads as markup, replace only words.
-    private func isPlain(_ replacement: String, at range: Range<Int>) -> Bool {
+    func isPlain(_ replacement: String, at range: Range<Int>) -> Bool {
         guard !range.isEmpty, mask.isPlain(range, in: draft), !isHeading(range) else { return false }
         let scalars = Array(replacement.unicodeScalars)
         let isAtStart = range.lowerBound == 0 || "\n\r".unicodeScalars.contains(draft.scalars[range.lowerBound - 1])
@@ -132,13 +132,7 @@ public struct ProposalGate: Sendable {
 
     /// Whether a range is in a heading that is the target of a link in this draft.
     private func isHeading(_ range: Range<Int>) -> Bool {
-        // The first that does not end before the range.
-        var (low, high) = (0, headings.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if headings[middle].upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
-        }
-        return low < headings.count && headings[low].overlaps(range)
+        headings.first(beyond: range.lowerBound)?.overlaps(range) ?? false
     }
 
     // MARK: Masking again
