@@ -9,7 +9,7 @@ struct StyleScan {
         var message: String
         /// To put in place of the range; nil for a remark.
         var proposal: String?
-        /// Whether the rule is about the author's words; other rules are about the source, or about quotations.
+        /// Whether it is about the author's words; others are about the source, a quotation or a table.
         var isProse: Bool
     }
 
@@ -233,7 +233,6 @@ struct StyleScan {
         message: String? = nil
     ) {
         guard var range = Self.withoutEdges(found, unit) else { return }
-        let isOthers = unit.sections.contains("blockquote")
         var proposal = proposal
         if proposal == "" {
             // A blank goes with the word, and the first word of a sentence stays.
@@ -259,7 +258,7 @@ struct StyleScan {
         findings.append(
             Finding(
                 rule: rule, range: unit.place(range), message: Self.filled(message ?? rule.message, words),
-                proposal: isOthers ? nil : proposal, isProse: !isOthers && !unit.sections.contains("raw")))
+                proposal: proposal, isProse: unit.isProse))
     }
 
     /// Without white space at its ends; as it is if it holds nothing else, and nil if it is empty.

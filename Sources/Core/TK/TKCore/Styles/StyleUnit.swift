@@ -12,11 +12,13 @@ struct StyleUnit {
     /// The same in lower case.
     let folded: [UInt16]
     let marks: StyleMarks
+    /// Whether it is what the mask calls the author's prose; otherwise it is the source, a quotation or a table.
+    let isProse: Bool
     /// The scalar at each UTF-16 offset; nil if they are the same.
     private let wide: [Int]?
 
-    init(_ sections: Set<String>, _ scalars: [Unicode.Scalar], _ places: [Int]) {
-        (self.sections, self.scalars, self.places) = (sections, scalars, places)
+    init(_ sections: Set<String>, _ scalars: [Unicode.Scalar], _ places: [Int], isProse: Bool = true) {
+        (self.sections, self.scalars, self.places, self.isProse) = (sections, scalars, places, isProse)
         var units: [UInt16] = []
         units.reserveCapacity(scalars.count)
         for scalar in scalars { units.append(contentsOf: UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter) }
@@ -49,6 +51,13 @@ struct StyleUnit {
         return wide[range.lowerBound]..<end
     }
 
-    /// The draft's range of a range in the text, which must not be empty.
-    func place(_ range: Range<Int>) -> Range<Int> { places[range.lowerBound]..<places[range.upperBound - 1] + 1 }
+    /// The draft's range of a range in the text, which must not be empty. Of words in several lines of a cell, those in
+    /// the first: other cells are between them.
+    func place(_ range: Range<Int>) -> Range<Int> {
+        var end = range.upperBound
+        if sections.contains("table") {
+            end = range.dropFirst().first { places[$0] == places[$0 - 1] } ?? end
+        }
+        return places[range.lowerBound]..<places[end - 1] + 1
+    }
 }

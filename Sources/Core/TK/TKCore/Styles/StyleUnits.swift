@@ -19,32 +19,39 @@ struct StyleUnits {
         var units: [StyleUnit] = []
         var summary: (scalars: [Unicode.Scalar], places: [Int]) = ([], [])
         var prose = ProseTokens()
-        var adornments: [String] = []
-        for block in mask.blocks {
-            let (scalars, places) = content(of: block.range)
-            guard !scalars.isEmpty else { continue }
-            let level = restLevel(of: block, &adornments)
-            let unit = StyleUnit(level.map { Self.heading($0) } ?? sections(of: block), scalars, places)
+        for (unit, isParagraph) in blocks() {
             units.append(unit)
-            guard block.kind == .paragraph, level == nil else { continue }
+            guard isParagraph, let first = unit.places.first else { continue }
             // As in Vale, an item of a list is neither a paragraph nor split into sentences.
             if !unit.sections.contains("list") {
-                units.append(StyleUnit(["paragraph"], scalars, places))
+                units.append(StyleUnit(["paragraph"], unit.scalars, unit.places))
                 units += sentences(of: unit, &prose, lexicon)
             }
             if !summary.scalars.isEmpty {
                 summary.scalars += ["\n", "\n"]
-                summary.places += [block.range.lowerBound, block.range.lowerBound]
+                summary.places += [first, first]
             }
-            summary.scalars += scalars
-            summary.places += places
+            summary.scalars += unit.scalars
+            summary.places += unit.places
         }
         if !summary.scalars.isEmpty { units.append(StyleUnit(["summary"], summary.scalars, summary.places)) }
-        return units + quotations() + alternatives()
+        return units + quotations() + alternatives() + cells()
+    }
+
+    /// Headings, cells and paragraphs of the author's prose.
+    private func blocks() -> [(unit: StyleUnit, isParagraph: Bool)] {
+        var adornments: [String] = []
+        return mask.blocks.compactMap { block in
+            let (scalars, places) = content(of: block.range)
+            guard !scalars.isEmpty else { return nil }
+            let level = restLevel(of: block, &adornments)
+            let unit = StyleUnit(level.map { Self.heading($0) } ?? sections(of: block), scalars, places)
+            return (unit: unit, isParagraph: block.kind == .paragraph && level == nil)
+        }
     }
 
     /// The source itself.
-    var raw: StyleUnit { StyleUnit(["raw"], draft.scalars, Array(0..<draft.count)) }
+    var raw: StyleUnit { StyleUnit(["raw"], draft.scalars, Array(0..<draft.count), isProse: false) }
 
     private func sentences(
         of unit: StyleUnit, _ prose: inout ProseTokens, _ lexicon: QuickLexicon
@@ -105,12 +112,14 @@ struct StyleUnits {
         var (scalars, places): ([Unicode.Scalar], [Int]) = ([], [])
         func finish() {
             let isText = scalars.contains { !ProseTokens.isSpace($0) }
-            if isText { units.append(StyleUnit(["blockquote"], scalars, places)) }
+            if isText { units.append(StyleUnit(["blockquote"], scalars, places, isProse: false)) }
             (scalars, places) = ([], [])
         }
         for line in 1...max(1, draft.lineCount) {
             let range = draft.range(ofLine: line)
-            guard let first = range.first(where: { mask.kind(at: $0) == .quotation && !isMark(at: $0) }) else {
+            guard let first = range.first(where: { mask.kind(at: $0) == .quotation && !isMark(at: $0) }),
+                !isDelimiter(draft.textRange(ofLine: line))
+            else {
                 finish()
                 continue
             }
@@ -127,6 +136,11 @@ struct StyleUnits {
         }
         finish()
         return units
+    }
+
+    /// Whether it is the line around a quotation in AsciiDoc: `____`.
+    private func isDelimiter(_ line: Range<Int>) -> Bool {
+        draft.syntax == .asciidoc && line.count >= 4 && draft.scalars[line].allSatisfy { $0 == "_" }
     }
 
     /// Whether it is white space or Markdown's `>`.
@@ -156,6 +170,30 @@ struct StyleUnits {
         return units
     }
 
+    /// The cells of tables that the mask keeps. Each is a document of its own.
+    private func cells() -> [StyleUnit] {
+        StyleTables(draft, mask).cells.flatMap { cell -> [StyleUnit] in
+            var text = String.UnicodeScalarView()
+            var places: [Int] = []
+            for line in cell.lines {
+                if let last = places.last {
+                    text.append("\n")
+                    places.append(last)
+                }
+                text.append(contentsOf: draft.scalars[line])
+                places += line
+            }
+            let inner = DraftText(String(text), syntax: draft.syntax)
+            return StyleUnits(inner, DraftMask(inner), ignored: []).blocks().map { unit, _ in
+                let shown = unit.places.map { places[$0] }
+                return StyleUnit(
+                    unit.sections.union(["table", cell.isHeader ? "header" : "cell"]),
+                    zip(unit.scalars, shown).map { !isIgnored.isEmpty && isIgnored[$1] ? "*" : $0 }, shown,
+                    isProse: false)
+            }
+        }
+    }
+
     // MARK: Kinds of blocks
 
     private func sections(of block: DraftMask.Block) -> Set<String> {
@@ -164,6 +202,8 @@ struct StyleUnits {
         let before = draft[text.lowerBound..<block.range.lowerBound]
         switch block.kind {
         case .heading:
+            // The title of a block is no heading.
+            if draft.syntax == .asciidoc, before == "." { return ["text"] }
             return headingLevel(before, line).map(Self.heading) ?? ["text", "heading"]
         case .cell:
             let next = draft[draft.textRange(ofLine: line + 1)]
@@ -172,10 +212,32 @@ struct StyleUnits {
         case .paragraph:
             let isItem =
                 draft.syntax != .plain
-                && before.contains(/^[\s>]*(?:[-+*]+|\.+|\d+[.)]|#\.)\s+(?:\[[ xX-]\]\s*)?$/)
-            return isItem ? ["text", "list"] : ["text"]
+                && before.contains(/^[\s>]*(?:[-+*•]+|\.+|\d+[.)]|#\.)\s+(?:\[[ xX-]\]\s*)?$/)
+            if isItem { return ["text", "list"] }
+            return isIndentedQuotation(line, before) ? ["text", "blockquote"] : ["text"]
         }
     }
+
+    /// Whether a block of reStructuredText is a quotation: a paragraph, indented below a paragraph.
+    private func isIndentedQuotation(_ line: Int, _ before: String) -> Bool {
+        guard draft.syntax == .restructuredText, !before.isEmpty, before.allSatisfy(\.isWhitespace), line > 2,
+            draft[draft.textRange(ofLine: line - 1)].allSatisfy(\.isWhitespace)
+        else { return false }
+        // The nearest line above that is indented less. Long quotations are looked through no further.
+        for above in (max(1, line - Self.longestQuotation)..<line).reversed() {
+            let range = draft.textRange(ofLine: above)
+            guard let first = range.first(where: { !ProseTokens.isSpace(draft.scalars[$0]) }),
+                first - range.lowerBound < before.unicodeScalars.count
+            else { continue }
+            // A term of a definition has no blank line below it.
+            return mask.kind(at: first) == .prose
+                && draft[draft.textRange(ofLine: above + 1)].allSatisfy(\.isWhitespace)
+                && !draft[first..<range.upperBound].contains(/^(?:[-+*•]|\d+[.)]|#\.)\s/)
+        }
+        return false
+    }
+
+    private static let longestQuotation = 50
 
     private static func heading(_ level: Int) -> Set<String> { ["text", "heading", "h\(min(6, level))"] }
 
