@@ -72,6 +72,14 @@ public struct Suggestion: Codable, Sendable, Hashable, Identifiable {
         self.origin = origin
     }
 
+    /// Whether one is of a project's styles, and the other by the same rule about the same words, from another program
+    /// that reads these styles.
+    package func repeats(_ other: Suggestion) -> Bool {
+        let (own, others) = advisorID == Self.styles ? (self, other) : (other, self)
+        return own.advisorID == Self.styles && others.origin != nil && others.category == own.rule
+            && own.anchor.range.overlaps(others.anchor.range)
+    }
+
     /// The rule of the quick pass, else the advisor.
     var maker: String { rule ?? advisorID }
 }

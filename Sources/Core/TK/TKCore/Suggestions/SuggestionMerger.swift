@@ -73,7 +73,11 @@ public enum SuggestionMerger {
             let range = suggestion.anchor.range.clamped(to: 0..<draft.count)
             let stretches = range.lowerBound / stretch...range.upperBound / stretch
             let candidates = Set(stretches.flatMap { nearby[$0] ?? [] }).sorted()
-            if let index = candidates.first(where: { comesToTheSame(merged[$0].suggestion, suggestion, draft) }) {
+            let same = candidates.first { index in
+                comesToTheSame(merged[index].suggestion, suggestion, draft)
+                    || ([merged[index].suggestion] + merged[index].others).contains { $0.repeats(suggestion) }
+            }
+            if let index = same {
                 merged[index].others.append(suggestion)
                 merged[index].suggestion.priority = min(merged[index].suggestion.priority, suggestion.priority)
             } else {

@@ -99,6 +99,7 @@ package enum ReviewSidecar {
         }
         lines += ["", "  \(inline(suggestion.reasoning))"]
         for other in finding.others where other.rule == nil && other.advisorID != suggestion.advisorID {
+            if finding.all.contains(where: other.repeats) { continue }
             lines += ["", "  \(inline("\(other.advisorID): \(other.reasoning)"))"]
         }
         for exchange in finding.exchanges ?? [] { lines += talk(exchange) }
