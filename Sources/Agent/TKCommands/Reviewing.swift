@@ -11,6 +11,8 @@ struct Reviewing: Sendable {
     let answers: RuleAnswerStore
     private let quick: QuickPass?
     private let styles: HouseRules?
+    /// What has been told about dictionaries, lists of words and styles, which are the same for many drafts.
+    private let news = News()
     private let ignoredRules: Set<String>
     private let strictRules: Set<String>
     private let engine: SuggestionEngine?
@@ -130,13 +132,13 @@ struct Reviewing: Sendable {
         let name = given.name
         let draft = given.content
         let selection = try lines.map { try $0.range(in: draft, name) }
-        let words = quick?.spelling == nil ? [] : given.path.map(Self.projectWords) ?? []
+        let (words, problems) = quick?.spelling?.words(for: given.path.map { $0.real ?? $0 }) ?? ([], [])
         let hints = quick.map { quickFindings($0, given, words) } ?? []
         var reviewed = ReviewedDraft(name: name, draft: draft, suggestions: [])
         reviewed.stage = options.stage
         let house = styles?.review(draft, given.path, ignoredRules: ignoredRules, knownWords: words)
-        for problem in styles?.news(house?.problems ?? []) ?? [] { Terminal.note("tk: warning: \(problem)") }
-        reviewed.notices += house?.found.notices ?? []
+        for problem in news.of(problems + (house?.problems ?? [])) { Terminal.note("tk: warning: \(problem)") }
+        reviewed.notices += news.of(house?.found.notices ?? [])
         if draft.syntax == .unknown {
             reviewed.notices.append(
                 "it is in \(draft.syntax.title), so the quick pass skips it, and advisors can only make remarks")
@@ -201,20 +203,9 @@ struct Reviewing: Sendable {
         var settings = QuickPass.Settings(
             roles: setting.advisors.map(\.id), ignoredRules: ignoredRules, strictRules: strictRules)
         settings.knownWords = words
-        let found = quick.suggestions(for: draft.content, settings: settings)
-        for notice in quick.spelling?.takeNotices() ?? [] { Terminal.note("tk: \(notice)") }
-        return found
-    }
-
-    /// The words of the projects that a draft is in; a list that cannot be read causes a warning.
-    private static func projectWords(_ draft: BytePath) -> Set<String> {
-        var words: Set<String> = []
-        do {
-            for file in try WordFile.all(above: (draft.real ?? draft).parent) { words.formUnion(try file.words()) }
-        } catch {
-            Terminal.note("tk: warning: \(explain(error))")
-        }
-        return words
+        let found = quick.review(draft.content, settings: settings)
+        for notice in news.of(found.absence.map { [$0] } ?? []) { Terminal.note("tk: \(notice)") }
+        return found.suggestions
     }
 
     private func ask(

@@ -69,7 +69,7 @@ struct QuickMemoryTests {
             var view = String.UnicodeScalarView()
             view.append(contentsOf: text)
             let draft = DraftText(String(view), syntax: syntax)
-            let kept = pass.suggestions(for: draft, settings: settings, memory: memory)
+            let kept = pass.review(draft, settings: settings, memory: memory).suggestions
             let whole = pass.suggestions(for: draft, settings: settings)
             #expect(kept == whole, "\(syntax), round \(round)")
             guard kept == whole else { return }
@@ -85,7 +85,7 @@ struct QuickMemoryTests {
             return DraftText(changed.joined(separator: "\n\n") + "\n")
         }
         let memory = QuickMemory()
-        _ = pass.suggestions(for: draft { _ in }, settings: .init(), memory: memory)
+        _ = pass.review(draft { _ in }, settings: .init(), memory: memory)
         let earlier = try #require(memory.latest)
         for (change, most) in [
             ({ $0[30] += " It is so." }, 1), ({ _ = $0.remove(at: 30) }, 0), ({ $0.insert("It is new.", at: 30) }, 1),

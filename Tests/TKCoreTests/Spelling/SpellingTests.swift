@@ -112,9 +112,22 @@ struct SpellingTests {
         let text = "The xqzvw and the plovf recieve it. Xqzvw!"
         #expect(lines(try pass(), text).count == 3)
         #expect(try WordFile(home: TKHome(folder: home.path.appending(".tk"))).add(["xqzvw"]) == ["xqzvw"])
-        var settings = QuickPass.Settings()
-        settings.knownWords = ["plovf"]
-        #expect(lines(try pass(), text, settings) == ["recieve -> receive"])
+        try home.write("project/.tk/words.dic", "1\nplovf/S\n")
+        let spelling = try #require(try pass().spelling)
+        func found(_ draft: BytePath?) throws -> [String] {
+            let (words, problems) = spelling.words(for: draft)
+            #expect(problems == [])
+            var settings = QuickPass.Settings()
+            settings.knownWords = words
+            return lines(try pass(), text, settings)
+        }
+        #expect(try found(home.path.appending("project/notes/draft.md")) == ["recieve -> receive"])
+        #expect(try found(nil) == ["plovf", "recieve -> receive"])
+        // A list that cannot be read is named, and the others count.
+        try home.write("project/.tk/words.txt", [0xFF, 0x0A])
+        let (words, problems) = spelling.words(for: home.path.appending("project/draft.md"))
+        #expect(words == ["xqzvw", "plovf"])
+        #expect(problems.count == 1 && problems.first?.contains("words.txt is not UTF-8") ?? false)
         #expect(lines(try pass(), text, .init(ignoredRules: ["spelling"])).isEmpty)
     }
 
@@ -136,7 +149,7 @@ struct SpellingTests {
         // A letter that the encoding lacks is of another language.
         let foreign = isUTF8 ? ["łódź"] : []
         #expect(found == ["straaße -> straße"] + foreign)
-        #expect(pass.spelling?.takeNotices() == [])
+        #expect(pass.review(DraftText("---\nlang: xx\n---\nde"), settings: .init()).absence == nil)
     }
 
     @Test("The stated region chooses the dictionary")
@@ -150,15 +163,17 @@ struct SpellingTests {
     }
 
     @Test(
-        "Without a dictionary one line names its package",
+        "A missing dictionary is named with its package, until it is installed",
         arguments: [("", "hunspell-en-us"), ("lang: en-GB", "hunspell-en-gb"), ("lang: fr", "hunspell-fr")])
     func missing(front: String, package: String) throws {
-        let pass = try pass(home.path.text)
-        for _ in 0..<2 { #expect(lines(pass, "---\n\(front)\n---\nWe recieve the letters and the books.").isEmpty) }
-        let notices = pass.spelling?.takeNotices() ?? []
-        #expect(notices.count == 1)
-        #expect(notices.first?.contains(package + ")") ?? false)
-        #expect(pass.spelling?.takeNotices() == [])
+        let pass = try pass(home.path.appending("dictionaries").text)
+        let draft = DraftText("---\n\(front)\n---\nWe recieve the letters and the books.")
+        let found = pass.review(draft, settings: .init())
+        #expect(found.suggestions.isEmpty)
+        #expect(found.absence?.hasSuffix("(in Debian: \(package))") ?? false, "\(found.absence ?? "")")
+        #expect(pass.review(draft, settings: .init(ignoredRules: ["spelling"])).absence == nil)
+        for name in ["en_US", "en_GB", "fr_FR"] { try write(name, "UTF-8", Array("2\nbooks\nletters\n".utf8)) }
+        #expect(pass.review(draft, settings: .init()).absence == nil)
     }
 
     @Test("An empty DICPATH switches spelling off, without a line")

@@ -1,7 +1,6 @@
 import NoteActions
 import OwnFiles
 import Platform
-import Synchronization
 import TKCore
 
 /// Reviews versions of drafts by the same code as the rule `review`: the quick pass finds anew, and what advisors have
@@ -11,6 +10,7 @@ struct DraftExaminer: Sendable {
     let styles: HouseRules
     /// The user's own list of words, to which they are added.
     let words: WordFile
+    private let news = News()
     /// What is configured for the drafts of a folder.
     let configuration: @Sendable (_ folder: BytePath) throws -> TKConfiguration
     /// From the client; counts more than what is configured.
@@ -59,18 +59,16 @@ struct DraftExaminer: Sendable {
         for finding in known.findings where open.skipped.contains(finding.suggestion.id) && finding.isOpen {
             answers[finding.key] = SidecarAnswers.Answer(mark: .skip)
         }
-        let notices = Notices()
+        let notices = ReviewNotices()
         let settings = try settings(of: open)
         let round = ReviewRound(
             of: draft, known: known, sidecar: nil, answers: answers, settings: settings, mayWrite: true, models: models,
-            proposals: proposals, pass: try pass(open, settings) { list in notices.list.withLock { $0 = list } })
+            proposals: proposals, pass: pass(open, settings, notices))
         return Examined(
             view: DraftView(version: open.version, draft: draft, state: round.state), newText: round.newText,
             stored: file?.hash, recorded: Set(disk?.findings.filter { !$0.isOpen }.map(\.suggestion.id) ?? []),
-            notices: styles.news(notices.list.withLock { $0 }))
+            notices: news.of(notices.sentences))
     }
-
-    private final class Notices: Sendable { let list = Mutex<[String]>([]) }
 
     /// The settings for a draft: the client's, then those of its workspace folder. The passes that ask a model only keep
     /// what such a pass has found.
@@ -84,19 +82,21 @@ struct DraftExaminer: Sendable {
 
     /// The quick pass and the styles, with the settings and words that count for a draft.
     ///
-    /// - Parameter tell: gets what is wrong with the styles.
+    /// - Parameter notices: what is wrong with styles, lists of words and dictionaries.
     func pass(
-        _ open: OpenDraft, _ settings: ReviewSettings, _ tell: @escaping @Sendable ([String]) -> Void = { _ in }
-    ) throws -> ReviewRound.Pass {
-        let words = try knownWords(open)
+        _ open: OpenDraft, _ settings: ReviewSettings, _ notices: ReviewNotices = ReviewNotices()
+    ) -> ReviewRound.Pass {
+        let (words, problems) = quick.spelling?.words(for: open.path.map { $0.real ?? $0 }) ?? ([], [])
         return { draft, rules in
             var pass = QuickPass.Settings(
                 roles: settings.advisors, ignoredRules: rules.union(muted).union(settings.ignored),
                 longSentence: settings.longSentence)
             pass.knownWords = words
             let house = styles.review(draft, open.path, ignoredRules: pass.ignoredRules, knownWords: words)
-            tell(house.problems + house.found.notices)
-            return quick.suggestions(for: draft, settings: pass, memory: open.memory) + house.found.suggestions
+            let found = quick.review(draft, settings: pass, memory: open.memory)
+            notices.sentences =
+                problems + house.problems + house.found.notices + (found.absence.map { [$0] } ?? [])
+            return found.suggestions + house.found.suggestions
         }
     }
 
@@ -127,12 +127,6 @@ struct DraftExaminer: Sendable {
             state.findings.append(finding)
         }
         return state
-    }
-
-    /// The words of the projects that a draft is in. The user's own are read by the pass.
-    private func knownWords(_ open: OpenDraft) throws -> Set<String> {
-        guard quick.spelling != nil, let path = open.path else { return [] }
-        return Set(try WordFile.all(above: (path.real ?? path).parent).flatMap { try $0.words() })
     }
 
     /// The review beside the draft, as a rule has left it; nil if there is none.

@@ -15,7 +15,7 @@ public struct QuickPass: Sendable {
         /// The limit for a long sentence, in words: between semicolons, colons or dashes; half as many again for the
         /// whole sentence. In a story, both are half as much again.
         public var longSentence: Int
-        /// Words that count as correct in this draft, such as those of its project.
+        /// Words that count as correct in this draft: ``Spelling/words(for:_:)``.
         public var knownWords: Set<String> = []
 
         /// Default: the rules for every draft, none of the strict ones, sentences of more than 40 words.
@@ -76,18 +76,21 @@ public struct QuickPass: Sendable {
         read(draft, mask ?? DraftMask(draft), settings, since: nil).suggestions
     }
 
-    /// The same findings, of a draft whose earlier version may be known: only changed blocks are read.
+    /// The same findings, and why the draft's spelling is not checked; nil if it is, or is not wanted.
     ///
-    /// - Parameter memory: holds this version afterwards.
-    package func suggestions(for draft: DraftText, settings: Settings, memory: QuickMemory) -> [Suggestion] {
-        let found = read(draft, DraftMask(draft), settings, since: memory.latest)
-        memory.latest = found.reading
-        return found.suggestions
+    /// - Parameter memory: may know an earlier version of the draft: then only changed blocks are read. It holds this
+    ///   version afterwards.
+    package func review(
+        _ draft: DraftText, settings: Settings, memory: QuickMemory? = nil
+    ) -> (suggestions: [Suggestion], absence: String?) {
+        let found = read(draft, DraftMask(draft), settings, since: memory?.latest)
+        memory?.latest = found.reading
+        return (found.suggestions, found.absence)
     }
 
     private func read(
         _ draft: DraftText, _ mask: DraftMask, _ settings: Settings, since earlier: QuickReading?
-    ) -> (suggestions: [Suggestion], reading: QuickReading) {
+    ) -> (suggestions: [Suggestion], reading: QuickReading, absence: String?) {
         let languages = DraftLanguages(draft, mask, lexicon)
         let speller = settings.ignoredRules.contains(Self.spellingRule) ? nil : spelling
         let words = speller.map { SpellingScan(draft, mask, $0, words: settings.knownWords) }
@@ -102,7 +105,8 @@ public struct QuickPass: Sendable {
         var report = QuickReport(draft: draft, mask: mask, lexicon: lexicon)
         return (
             report.suggestions(from: findings, settings: settings),
-            QuickReading(circumstances: circumstances, draft: draft, mask: mask, blocks: scan.readings)
+            QuickReading(circumstances: circumstances, draft: draft, mask: mask, blocks: scan.readings),
+            scan.spelling?.absence
         )
     }
 }

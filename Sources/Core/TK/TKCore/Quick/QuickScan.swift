@@ -36,7 +36,7 @@ struct QuickScan {
     var isPlain: Bool { draft.syntax == .plain }
     private let languages: DraftLanguages
     /// Nil: spelling is not checked.
-    private var spelling: SpellingScan?
+    private(set) var spelling: SpellingScan?
     /// Of the blocks so far.
     private(set) var readings: [BlockReading] = []
 

@@ -9,15 +9,15 @@ import Synchronization
 /// Any number of drafts share one: a dictionary is loaded when the first draft needs it.
 package final class Spelling: Sendable {
     private struct State {
-        /// Nil without a dictionary.
-        var checkers: [String: LanguageChecker?] = [:]
-        var notices: [String] = []
-        var told: Set<String> = []
+        /// By language and region.
+        var checkers: [String: LanguageChecker] = [:]
+        /// Why dictionaries that are there cannot be used.
+        var failures: [String: String] = [:]
     }
 
     private let resources: TKResources
     private let files: DictionaryFiles
-    private let ownWords: WordFile?
+    private let home: TKHome?
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -29,56 +29,69 @@ package final class Spelling: Sendable {
         if folders?.isEmpty ?? false { return nil }
         self.resources = resources
         files = DictionaryFiles(folders: folders ?? DictionaryFiles.system)
-        ownWords = home.map { WordFile(home: $0) }
-    }
-
-    /// What the user should know, such as the package of a missing dictionary: each sentence once.
-    package func takeNotices() -> [String] {
-        state.withLock { state in
-            defer { state.notices = [] }
-            return state.notices
-        }
+        self.home = home
     }
 
     /// A language's words. Blocks when it is asked for the first time.
     ///
-    /// - Returns: nil if there is no dictionary.
+    /// - Returns: nil if there is no dictionary; ``absence(_:region:)`` says why. One that is installed later is found.
     func checker(_ language: String, region: String?) -> LanguageChecker? {
-        let key = region.map { "\(language)-\($0)" } ?? language
+        let key = Self.key(language, region)
         return state.withLock { state in
             if let known = state.checkers[key] { return known }
-            let loaded: LanguageChecker?
+            if state.failures[key] != nil { return nil }
             do {
-                loaded = try load(language, region: region)
+                let loaded = try load(language, region: region)
+                state.checkers[key] = loaded
+                return loaded
             } catch {
-                loaded = nil
-                Self.tell("spelling is not checked: \(explain(error))", &state)
+                state.failures[key] = explain(error)
+                return nil
             }
-            state.checkers[key] = .some(loaded)
-            return loaded
         }
     }
 
-    /// Notes for the user that the spelling of a draft's language was not checked.
-    func noteMissing(_ language: String, region: String?) {
-        let reason =
+    /// Why a language's words are not checked, with the package to install, for the user.
+    func absence(_ language: String, region: String?) -> String {
+        let failure = state.withLock { $0.failures[Self.key(language, region)] }
+        let missing =
             steward_speller_exists()
             ? "no dictionary for the language `\(language)` is installed "
                 + "(in Debian: \(DictionaryFiles.package(language, region: region)))"
             : "libhunspell is not installed (in Debian: libhunspell-1.7-0)"
-        state.withLock { Self.tell("spelling is not checked: \(reason)", &$0) }
+        return "spelling is not checked: \(failure ?? missing)"
     }
 
-    /// The user's own words. Blocks briefly.
-    func words() -> Set<String> {
-        guard let ownWords else { return [] }
+    /// The words that count as correct in a draft: the user's own, and those of the projects that it is in. Blocks
+    /// briefly.
+    ///
+    /// - Parameters:
+    ///   - draft: an absolute path; nil for one without a file.
+    ///   - reader: for the projects' lists.
+    /// - Returns: also why lists cannot be read, one sentence each.
+    package func words(
+        for draft: BytePath?, _ reader: ProjectReader = .paths
+    ) -> (words: Set<String>, problems: [String]) {
+        var words: Set<String> = []
+        var problems: [String] = []
+        var lists = home.map { home in WordFile.names.map { WordFile(home.folder.appending($0)) } } ?? []
         do {
-            return Set(
-                try WordFile.names.flatMap { try WordFile(ownWords.path.parent.appending($0)).words() })
+            lists += try draft.map { try WordFile.all(above: $0.parent, reader) } ?? []
         } catch {
-            state.withLock { Self.tell("your own words are not read: \(explain(error))", &$0) }
-            return []
+            problems.append(explain(error))
         }
+        for list in lists {
+            do {
+                words.formUnion(try list.words())
+            } catch {
+                problems.append(explain(error))
+            }
+        }
+        return (words, problems)
+    }
+
+    private static func key(_ language: String, _ region: String?) -> String {
+        region.map { "\(language)-\($0)" } ?? language
     }
 
     private func load(_ language: String, region: String?) throws -> LanguageChecker? {
@@ -94,9 +107,5 @@ package final class Spelling: Sendable {
     private func terms(_ language: String) throws -> Set<String> {
         guard language == "en" else { return [] }
         return Set(try resources.text("spelling/en.txt").split(whereSeparator: \.isWhitespace).map(String.init))
-    }
-
-    private static func tell(_ notice: String, _ state: inout State) {
-        if state.told.insert(notice).inserted { state.notices.append(notice) }
     }
 }

@@ -42,11 +42,14 @@ struct SpellingScan {
     /// The number of words for which proposals are looked for.
     private static let mostProposals = 40
 
-    /// - Parameter words: correct in this draft, besides the user's own words.
+    /// Why the words of most of the draft are not checked; nil if they are.
+    private(set) var absence: String?
+
+    /// - Parameter words: correct in this draft, whatever the dictionaries say.
     init(_ draft: DraftText, _ mask: DraftMask, _ spelling: Spelling, words: Set<String>) {
         (self.draft, self.mask, self.spelling) = (draft, mask, spelling)
         region = StatedLanguage.region(in: draft)
-        known = Set(words.union(spelling.words()).flatMap { [$0, $0.lowercased()] })
+        known = Set(words.flatMap { [$0, $0.lowercased()] })
     }
 
     // MARK: Looking
@@ -186,7 +189,7 @@ struct SpellingScan {
 
     // MARK: Telling
 
-    /// What was found, by position. Also notes a missing dictionary for the language of most words.
+    /// What was found, by position. Also notes the ``absence`` of a dictionary for the language of most words.
     mutating func findings(in blocks: [Words]) -> [QuickScan.Finding] {
         var counts: [String: Int] = [:]
         for block in blocks {
@@ -195,7 +198,7 @@ struct SpellingScan {
         }
         let usual = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
         if let usual, usual != LanguageTable.unknown, checker(usual) == nil {
-            spelling.noteMissing(usual, region: region)
+            absence = spelling.absence(usual, region: region)
         }
         let unknown = blocks.flatMap(\.unknown)
         let code = unknown.isEmpty ? [] : codeWords()

@@ -7,29 +7,28 @@ import Platform
 /// format are read as well, without their flags. Everything here blocks.
 package struct WordFile: Sendable {
     package let path: BytePath
+    private let reader: ProjectReader
 
-    package init(_ path: BytePath) { self.path = path }
+    package init(_ path: BytePath, _ reader: ProjectReader = .paths) { (self.path, self.reader) = (path, reader) }
 
     /// A user's own words.
-    package init(home: TKHome) { path = home.folder.appending("words.txt") }
+    package init(home: TKHome) { self.init(home.folder.appending(Self.names[0])) }
 
     /// The names in a folder `.tk`.
     package static let names = ["words.txt", "words.dic"]
 
-    private static let limit: Int64 = 4 << 20
-
     /// The lists in `.tk` of a folder and of the folders above it, nearest first.
     ///
     /// - Parameter folder: an absolute path.
-    package static func all(above folder: BytePath) throws -> [WordFile] {
+    package static func all(above folder: BytePath, _ reader: ProjectReader = .paths) throws -> [WordFile] {
         var found: [WordFile] = []
         var folder = folder
         while true {
             for name in names {
                 let path = folder.appending(".tk").appending(name)
-                if try FileStatus.of(path) != nil { found.append(WordFile(path)) }
+                if try reader.status(path) != nil { found.append(WordFile(path, reader)) }
             }
-            guard folder.bytes.count > 1 else { return found }
+            guard folder != reader.top, folder.bytes.count > 1 else { return found }
             folder = folder.parent
         }
     }
@@ -68,8 +67,8 @@ package struct WordFile: Sendable {
     }
 
     private func lines() throws -> [String] {
-        guard try FileStatus.of(path) != nil else { return [] }
-        guard let text = String(validating: try ConfigurationFiles.read(path, limit: Self.limit), as: UTF8.self) else {
+        guard try reader.status(path) != nil else { return [] }
+        guard let text = String(validating: try reader.read(path), as: UTF8.self) else {
             throw Fault(.usage, "\(path) is not UTF-8; save it as UTF-8", path: path)
         }
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)

@@ -18,13 +18,13 @@ package final class ProjectStyles: Sendable {
     /// - Parameter draft: an absolute path.
     /// - Returns: the pass, and whether it is new, so that its ``StyleLibrary/problems`` should be told.
     /// - Throws: `Fault` if the settings cannot be read.
-    package func pass(for draft: BytePath, _ reader: StyleReader = .paths) throws -> (pass: StylePass, isNew: Bool)? {
+    package func pass(for draft: BytePath, _ reader: ProjectReader = .paths) throws -> (pass: StylePass, isNew: Bool)? {
         try StyleLibrary.settings(for: draft, reader).map { try pass(settings: $0, reader) }
     }
 
     /// The styles that a `.vale.ini` names; see ``pass(for:_:)``.
     package func pass(
-        settings: BytePath, _ reader: StyleReader = .paths
+        settings: BytePath, _ reader: ProjectReader = .paths
     ) throws -> (pass: StylePass, isNew: Bool) {
         try known.withLock { known in
             if let pass = known[settings], try pass.library.isCurrent(reader) { return (pass, false) }

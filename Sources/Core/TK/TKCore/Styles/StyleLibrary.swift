@@ -17,7 +17,7 @@ package struct StyleLibrary: Sendable {
     /// Of all that was read.
     private var hashes: [String] = []
     /// Only while it is being made: it may hold open files.
-    private var reader: StyleReader
+    private var reader: ProjectReader
 
     /// Vale's names of its settings, in its order.
     package static let names = [".vale", "_vale", "vale.ini", ".vale.ini", "_vale.ini"]
@@ -27,7 +27,7 @@ package struct StyleLibrary: Sendable {
     ///
     /// Those of other users than the draft's, this one and root do not count: a file in `/tmp` is not about the drafts
     /// below it.
-    package static func settings(for draft: BytePath, _ reader: StyleReader = .paths) throws -> BytePath? {
+    package static func settings(for draft: BytePath, _ reader: ProjectReader = .paths) throws -> BytePath? {
         var folder = draft.parent
         let owner = try reader.status(draft)?.owner
         while true {
@@ -47,7 +47,7 @@ package struct StyleLibrary: Sendable {
 
     /// - Parameter path: an absolute path, to whose folder the paths in it refer.
     /// - Throws: `Fault` if the settings themselves cannot be read; a rule that cannot be used is one of ``problems``.
-    package init(settings path: BytePath, _ reader: StyleReader = .paths) throws {
+    package init(settings path: BytePath, _ reader: ProjectReader = .paths) throws {
         self.reader = reader
         settings = StyleSettings("", path: path)
         let text = String(decoding: try read(path), as: UTF8.self)
@@ -80,7 +80,7 @@ package struct StyleLibrary: Sendable {
     package var hash: ContentHash { ContentHash(of: Array(hashes.joined(separator: "\n").utf8)) }
 
     /// Whether nothing of it has changed on disk.
-    func isCurrent(_ reader: StyleReader) throws -> Bool {
+    func isCurrent(_ reader: ProjectReader) throws -> Bool {
         try versions.allSatisfy { path, version in try reader.status(path)?.fingerprint == version }
     }
 

@@ -8,7 +8,7 @@ package struct StylePass: Sendable {
     package struct Result: Sendable {
         /// By position. Each quote equals the draft at its range.
         package var suggestions: [Suggestion] = []
-        /// A sentence for each rule that did not finish.
+        /// A sentence for each rule that did not finish, and for a missing dictionary that one needs.
         package var notices: [String] = []
         /// The work of all rules, in units of text: grows no faster than the draft.
         var steps = 0
@@ -31,7 +31,7 @@ package struct StylePass: Sendable {
     /// - Parameters:
     ///   - file: the draft's; decides which sections of `.vale.ini` apply.
     ///   - ignoredRules: `Style.Rule`s that are off.
-    ///   - knownWords: correct in this draft, besides the user's own words.
+    ///   - knownWords: correct in this draft: ``Spelling/words(for:_:)``.
     package func review(
         _ draft: DraftText, file: BytePath, mask: DraftMask? = nil, ignoredRules: Set<String> = [],
         knownWords: Set<String> = []
@@ -47,7 +47,7 @@ package struct StylePass: Sendable {
         var all = units.all(lexicon)
         if rules.contains(where: { $0.scopes.contains { $0.required.contains("raw") } }) { all.append(units.raw) }
         let ending = file.stemAndExtension.extension.map { String(decoding: $0, as: UTF8.self) }
-        var scan = StyleScan(all, ending: ending, spelling: speller(rules, draft, mask, knownWords))
+        var scan = StyleScan(all, ending: ending, spelling: speller(rules, draft, mask, knownWords, &result))
         let (unfinished, steps) = scan.run(rules)
         result.steps = steps
         for rule in unfinished {
@@ -65,7 +65,7 @@ package struct StylePass: Sendable {
 
     /// nil without rules about spelling, and without a dictionary of the draft's language.
     private func speller(
-        _ rules: [StyleRule], _ draft: DraftText, _ mask: DraftMask, _ words: Set<String>
+        _ rules: [StyleRule], _ draft: DraftText, _ mask: DraftMask, _ words: Set<String>, _ result: inout Result
     ) -> StyleSpelling? {
         let isNeeded = rules.contains { rule in
             if case .spelling = rule.check { true } else { false }
@@ -76,10 +76,10 @@ package struct StylePass: Sendable {
         let language = DraftLanguages(draft, mask, lexicon).main
         let region = StatedLanguage.region(in: draft)
         guard let checker = spelling.checker(language, region: region) else {
-            if language != LanguageTable.unknown { spelling.noteMissing(language, region: region) }
+            if language != LanguageTable.unknown { result.notices.append(spelling.absence(language, region: region)) }
             return nil
         }
-        return StyleSpelling(checker, words: words.union(spelling.words()))
+        return StyleSpelling(checker, words: words)
     }
 
     /// What `BlockIgnores` and `TokenIgnores` match in the source.

@@ -198,7 +198,7 @@ struct ReviewDraft: ExternalAction {
             throw Fault(.superseded, "\(files.draft) is gone, so there is nothing to review", path: files.draft)
         }
         let known = try state(files, held)
-        let (settings, styles, troubles) = try inForce(
+        let (settings, project) = try inForce(
             wanted, files.draft, root: root, known.state.journey, services, held)
         let sidecar = try text(files.sidecar, held)
         try checkOwner(of: sidecar, files, known.state, held)
@@ -228,10 +228,11 @@ struct ReviewDraft: ExternalAction {
             ?? GivenProposals(
                 to: asked, about: draft, known.state, asksModel: settings.asksModel,
                 quick: services.reviews.quickPass)
+        let notices = ReviewNotices()
         let round = try ReviewRound(
             of: draft, known: known.state, sidecar: sidecar?.string, answers: reply?.answers(about: hash) ?? [:],
             settings: settings, mayWrite: try mayWrite(), isInEditor: editor != nil, models: models, proposals: given,
-            house: troubles, pass: try pass(settings, styles, files.draft, services))
+            notices: notices, pass: try pass(settings, project, files.draft, services, notices))
         // Answers in the sidecar need no model; only a changed draft is sent to one.
         let unanswered = asked.keys.filter { given.byKey[$0] == nil }.count
         let question =
@@ -298,12 +299,15 @@ struct ReviewDraft: ExternalAction {
             root: root, draft: files.draft, edit: round.newText.map { DraftEdit(from: draft.string, to: $0) },
             kept: kept, state: stateWrite,
             sidecar: sidecarWrite, answered: round.answered.sorted(),
-            summary: summary(round, state, files, kept, isNews: stateWrite != nil || sidecarWrite != nil),
+            summary: summary(
+                round, state, files, kept, isNews: stateWrite != nil || sidecarWrite != nil,
+                told: known.state.notices),
             values: values(round, state, files), waits: waits.all(files), saved: waits.saved)
     }
 
     private static func summary(
-        _ round: ReviewRound, _ state: ReviewState, _ files: ReviewFiles, _ kept: ReviewWrite?, isNews: Bool
+        _ round: ReviewRound, _ state: ReviewState, _ files: ReviewFiles, _ kept: ReviewWrite?, isNews: Bool,
+        told: [String]
     ) -> String {
         let draft = files.draft.nameText
         guard isNews else { return "\(draft) has been reviewed in its current form" }
@@ -323,8 +327,10 @@ struct ReviewDraft: ExternalAction {
         }
         if round.waiting > 0 { parts.append("\(round.waiting) wait until the draft is saved") }
         if let kept { parts.append("the text written to the sidecar is kept as \(kept.path.nameText)") }
-        let trouble = state.reading?.troubles.first.map { "; \($0)" } ?? ""
-        return "reviewed \(draft): " + parts.joined(separator: ", ") + trouble
+        // A notice is in the log once, also of a draft without findings, which has no sidecar.
+        let troubles = [state.reading?.troubles.first, state.notices.first { !told.contains($0) }]
+        return "reviewed \(draft): " + parts.joined(separator: ", ")
+            + troubles.compactMap { $0 }.map { "; \($0)" }.joined()
     }
 
     // MARK: Reading

@@ -37,12 +37,11 @@ package struct ReviewRound: Sendable {
     /// By other reviewers, just now.
     private var added: [Suggestion] = []
     private let settings: ReviewSettings
-    /// Rules of the project's styles that cannot be used, one sentence each.
-    private var house: [String] = []
+    private var notices = ReviewNotices()
     private let pass: Pass
 
     /// - Parameters:
-    ///   - house: rules of the project's styles that cannot be used, one sentence each.
+    ///   - notices: what the pass has to tell the writer.
     ///   - sidecar: its text on disk; nil if there is none.
     ///   - answers: given elsewhere than in the sidecar, by the findings' keys. They count more than the sidecar's.
     ///   - mayWrite: whether answers may go into the draft now; evaluated only if there are any.
@@ -52,15 +51,12 @@ package struct ReviewRound: Sendable {
     package init(
         of draft: DraftText, known: ReviewState, sidecar: String?, answers: [String: SidecarAnswers.Answer] = [:],
         settings: ReviewSettings, mayWrite: @autoclosure () throws -> Bool, isInEditor: Bool = false,
-        models: ModelFindings? = nil, proposals: GivenProposals = GivenProposals(), house: [String] = [],
-        pass: @escaping Pass
+        models: ModelFindings? = nil, proposals: GivenProposals = GivenProposals(),
+        notices: ReviewNotices = ReviewNotices(), pass: @escaping Pass
     ) rethrows {
         state = known
-        self.house = house
-        self.settings = settings
-        self.pass = pass
-        self.proposals = proposals
-        self.isInEditor = isInEditor
+        (self.settings, self.notices, self.pass) = (settings, notices, pass)
+        (self.proposals, self.isInEditor) = (proposals, isInEditor)
         var hasAnswers = readAnswers(sidecar)
         state.spend(proposals.costs)
         let content = ContentHash(of: Array(draft.string.utf8))
@@ -92,6 +88,7 @@ package struct ReviewRound: Sendable {
         let content = ContentHash(of: Array(draft.string.utf8))
         review(draft, content)
         state.settings = content == known.content ? known.settings : nil
+        state.notices = known.notices
         state.sort()
     }
 
@@ -112,11 +109,10 @@ package struct ReviewRound: Sendable {
     /// Reverts the answers to these findings: reopens them and reviews the text again.
     package init(
         reverting keys: Set<String>, in known: ReviewState, of draft: DraftText, sidecar: String?,
-        settings: ReviewSettings, pass: @escaping Pass
+        settings: ReviewSettings, notices: ReviewNotices, pass: @escaping Pass
     ) {
         state = known
-        self.settings = settings
-        self.pass = pass
+        (self.settings, self.notices, self.pass) = (settings, notices, pass)
         (proposals, isInEditor) = (GivenProposals(), false)
         _ = readAnswers(sidecar)
         for index in state.findings.indices where keys.contains(state.findings[index].key) {
@@ -346,7 +342,7 @@ package struct ReviewRound: Sendable {
         state.findings = state.findings.enumerated().filter { index, finding in
             finding.state != .pending || finding.isTicked || finding.isUndone || found.contains(index)
         }.map(\.element)
-        state.notices = house.map { "House rules: \($0)." }
+        state.notices = notices.sentences
         if !muted.isEmpty {
             state.notices.append(
                 "Omitted from now on, because their findings are always skipped here: "

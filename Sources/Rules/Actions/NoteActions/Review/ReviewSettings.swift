@@ -30,6 +30,8 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
     package var program: String?
     /// The hash of the styles of the draft's project; nil without any.
     package var styles: ContentHash?
+    /// The hash of the words of the user and the project; nil without any, and if a model is asked.
+    package var words: ContentHash?
     /// Disabled rules.
     package var ignored: [String]
     /// Whether the rules of ``QuickPass/strictRules`` apply; nil in what an older version stored, as false.
@@ -65,6 +67,7 @@ package struct ReviewSettings: Codable, Sendable, Equatable {
         if let stage { parts.append([stage.rawValue]) }
         if let program { parts.append([program]) }
         if let styles { parts.append(["\(styles)"]) }
+        if let words { parts.append(["words \(words)"]) }
         return ContentHash(of: Array(parts.map { $0.joined(separator: ",") }.joined(separator: ";").utf8))
     }
 }

@@ -64,24 +64,33 @@ package final class ReviewTools: Sendable {
         try tools().roles.storyType(storyType).defaultAdvisors
     }
 
-    /// The styles of the project that a draft belongs to, from the files of its place alone; nil if there are none.
+    /// Reads the files of projects that are in a place.
     ///
     /// - Parameter root: the place's folder.
-    func styles(of draft: BytePath, root: BytePath, _ held: HeldFiles) throws -> StylePass? {
-        let reader = StyleReader(
+    func reader(root: BytePath, _ held: HeldFiles) -> ProjectReader {
+        ProjectReader(
             top: root,
             status: { $0.isWithin(root) ? try held.statusFollowing($0) : nil },
             read: { path in
                 guard path.isWithin(root) else {
                     throw Fault(.usage, "\(path) is outside the place \(root), so it is not read", path: path)
                 }
-                return try held.openFollowing(path).readAll(limit: StyleReader.limit)
+                return try held.openFollowing(path).readAll(limit: ProjectReader.limit)
             },
             names: { folder in
                 guard folder.isWithin(root), try held.statusFollowing(folder)?.kind == .directory else { return [] }
                 return try held.list(folder).map(\.name)
             })
-        return try tools().styles.pass(for: draft, reader)?.pass
+    }
+
+    /// The styles of the project that a draft belongs to; nil if there are none.
+    func styles(of draft: BytePath, _ reader: ProjectReader) throws -> StylePass? {
+        try tools().styles.pass(for: draft, reader)?.pass
+    }
+
+    /// The words that are correct in a draft, and lists that cannot be read; none if no spelling is checked.
+    func words(for draft: BytePath, _ reader: ProjectReader) throws -> (words: Set<String>, problems: [String]) {
+        try tools().pass.spelling?.words(for: draft, reader) ?? ([], [])
     }
 
     private func tools() throws -> Tools {

@@ -47,14 +47,15 @@ extension ReviewDraft {
             before = earlier
         }
         let restored = edits.isEmpty ? draft : DraftText(String(decoding: before, as: UTF8.self), syntax: draft.syntax)
-        let (settings, styles, _) = try inForce(
+        let (settings, project) = try inForce(
             wanted, files.draft, root: intent.root, known.state.journey, services, writing.held)
         let sidecar = try text(files.sidecar, writing.held)
         try checkOwner(of: sidecar, files, known.state, writing.held)
+        let notices = ReviewNotices()
         let round = try ReviewRound(
             reverting: Set(answered), in: known.state, of: restored, sidecar: sidecar?.string,
-            settings: settings,
-            pass: pass(settings, styles, files.draft, services))
+            settings: settings, notices: notices,
+            pass: pass(settings, project, files.draft, services, notices))
         let back = try Self.intent(
             round, restored, files, known, sidecar, root: intent.root, writing.held,
             waits: Waits(services.reviews.unsaved))

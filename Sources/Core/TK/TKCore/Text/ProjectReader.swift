@@ -2,16 +2,16 @@ import Glibc
 import OwnFiles
 import Platform
 
-/// How a project's styles are read: by `tk` from their paths, by the agent through the folders that it holds open.
-/// Everything here blocks.
-package struct StyleReader: Sendable {
+/// How the styles and words of a draft's project are read: by `tk` from their paths, by the agent through the folders
+/// that it holds open. Everything here blocks.
+package struct ProjectReader: Sendable {
     /// Of the file or folder at a path; nil if there is none, or it may not be read.
     package var status: @Sendable (BytePath) throws -> FileStatus?
     /// The bytes of a regular file. Throws `Fault` with ENOENT if there is none.
     package var read: @Sendable (BytePath) throws -> [UInt8]
     /// The names in a folder; empty if there is none.
     package var names: @Sendable (BytePath) throws -> [[UInt8]]
-    /// The topmost folder that is searched for a `.vale.ini`.
+    /// The topmost folder that is searched.
     package var top: BytePath
 
     package init(
@@ -22,11 +22,11 @@ package struct StyleReader: Sendable {
         (self.top, self.status, self.read, self.names) = (top, status, read, names)
     }
 
-    /// In bytes; a larger file is no style.
-    package static let limit: Int64 = 1 << 20
+    /// In bytes; a larger file is neither a style nor a list of words.
+    package static let limit: Int64 = 4 << 20
 
     /// By their paths, following links.
-    package static let paths = StyleReader(
+    package static let paths = ProjectReader(
         top: "/",
         status: { path in
             do {
