@@ -116,7 +116,7 @@ struct QuickPrecisionTests {
         #expect(!isLong("We saw it " + words(20, " there") + ". systemctl " + words(30, " on.")))
     }
 
-    @Test("In a story weak words count only in clusters, and long sentences from half as long again")
+    @Test("In a story weak words and hedges count only in clusters, and long sentences from half as long again")
     func narrative() {
         let story = String(repeating: "She went to him, and he told her what he had seen of his sister. ", count: 30)
         #expect(lines(story) == [])
@@ -125,6 +125,7 @@ struct QuickPrecisionTests {
             lines(story + "She was a very idle girl, but then her mother had always been a very nice woman.")
                 == ["weak-words: very nice -> nice"])
         #expect(lines(story + "It was very noble, very grand.") == [])
+        #expect(lines(story + "He was, so to speak, at home.") == [])
         func isLong(_ text: String) -> Bool { lines(text).contains { $0.hasPrefix("long-sentence") } }
         #expect(!isLong(story + "She " + words(50, " on.")))
         #expect(isLong(story + "She " + words(70, " on.")))
