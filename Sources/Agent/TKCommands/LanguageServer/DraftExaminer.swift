@@ -24,6 +24,7 @@ struct DraftExaminer: Sendable {
     struct GivenSettings: Sendable {
         var advisors: [String]?
         var ignored: Set<String>?
+        var strictStyle = false
         var longSentence: Int?
         /// Rules that the user has switched off everywhere since.
         var ignoredSince: Set<String> = []
@@ -77,7 +78,8 @@ struct DraftExaminer: Sendable {
         let ignored = (given.ignored ?? configuration.ignoredRules).union(given.ignoredSince)
         return ReviewSettings(
             passes: ReviewSettings.Pass.allCases, advisors: given.advisors ?? [configuration.role],
-            ignored: Array(ignored), longSentence: given.longSentence ?? ReviewSettings().longSentence)
+            ignored: Array(ignored), strictStyle: given.strictStyle,
+            longSentence: given.longSentence ?? ReviewSettings().longSentence)
     }
 
     /// The quick pass and the styles, with the settings and words that count for a draft.
@@ -90,6 +92,7 @@ struct DraftExaminer: Sendable {
         return { draft, rules in
             var pass = QuickPass.Settings(
                 roles: settings.advisors, ignoredRules: rules.union(muted).union(settings.ignored),
+                strictRules: settings.strictStyle == true ? QuickPass.strictRules : [],
                 longSentence: settings.longSentence)
             pass.knownWords = words
             let house = styles.review(draft, open.path, ignoredRules: pass.ignoredRules, knownWords: words)

@@ -11,7 +11,7 @@ struct LSP: AsyncParsableCommand {
         discussion: """
             Editors start this by themselves; docs/editors.md has the few lines of configuration for each. Findings of \
             the quick pass appear while you write; advisors are asked only on request. Settings are those of \
-            `tk config`, and `advisors`, `ignore` and `longSentence` in the editor's settings for `tk`.
+            `tk config`, and `advisors`, `ignore`, `strictStyle` and `longSentence` in the editor's settings for `tk`.
             """)
 
     @Flag(name: .long, help: "Accepted because editors pass it; there is no other way.")

@@ -4,7 +4,7 @@ import Platform
 import TKCore
 
 extension LanguageServer {
-    /// Takes over the client's settings: `advisors`, `ignore` and `longSentence`. Others are left as they are.
+    /// Takes over the client's settings: `advisors`, `ignore`, `strictStyle` and `longSentence`. Others are left as they are.
     ///
     /// - Throws: ``ReplyError`` that names a wrong one; nothing is taken over then.
     func configure(_ given: JSON?) async throws {
@@ -22,6 +22,12 @@ extension LanguageServer {
             if let rules = try names("ignore", given) {
                 try Self.faulting { try examiner.quick.check(rules) }
                 examiner.given.ignored = Set(rules)
+            }
+            if let strict = given["strictStyle"] {
+                guard case .bool(let isOn) = strict else {
+                    throw ReplyError.invalid("strictStyle is true or false")
+                }
+                examiner.given.strictStyle = isOn
             }
             if let limit = given["longSentence"] {
                 guard let words = limit.integer, (10...1000).contains(words) else {
