@@ -29,13 +29,14 @@ struct WordsCommandTests {
         try fixture.home.write("dictionaries/xx_XX.dic", "1\neins\n")
         let variables = ["DICPATH": fixture.home.path.appending("dictionaries").text]
         func suggest(_ names: String...) throws -> CommandFixture.Result {
-            try fixture.tk(["suggest", "--quick", "--format", "line"] + names, variables: variables)
+            let flags = ["--quick", "--rule", "unknown-word", "--format", "line"]
+            return try fixture.tk(["suggest"] + flags + names, variables: variables)
         }
         for name: BytePath in ["project/a.md", "b.md"] { try fixture.write(name, "---\nlang: xx\n---\neins zwei\n") }
         try fixture.write("project/.tk/words.txt", "zwei\n")
         let found = try suggest("project/a.md", "b.md")
         #expect(!found.errors.contains("spelling"))
-        #expect(found.output.hasPrefix("b.md:4:6: ") && found.output.hasSuffix("[spelling]\n"), "\(found.output)")
+        #expect(found.output.hasPrefix("b.md:4:6: ") && found.output.hasSuffix("[unknown-word]\n"), "\(found.output)")
 
         for name: BytePath in ["c.md", "d.md"] { try fixture.write(name, "---\nlang: yy\n---\neins zwei\n") }
         let missing = try suggest("c.md", "d.md").errors.split(separator: "\n").filter { $0.contains("spelling") }

@@ -62,7 +62,7 @@ struct ReviewArguments: ParsableArguments {
 
     @Flag(
         name: .long,
-        help: "Also report weak words and passives, which the quick pass leaves alone otherwise.")
+        help: "Also report weak words, passives and all words in no dictionary.")
     var strictStyle = false
 
     @Option(

@@ -42,7 +42,7 @@ extension LanguageServer {
         }
         add("Skip", .answer, ["skip"])
         add("Ask for another proposal", .ask, [])
-        if finding.suggestion.rule == QuickPass.spellingRule {
+        if QuickPass.isSpelling(finding.suggestion.rule) {
             add("Add \(Self.quoted(finding.suggestion.originalText)) to your words", .addWord, [])
         }
         if let rule = finding.suggestion.rule {

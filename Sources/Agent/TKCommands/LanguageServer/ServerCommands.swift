@@ -41,8 +41,7 @@ extension LanguageServer {
     }
 
     func addWord(_ uri: String, key: String) async throws {
-        guard let finding = try await view(of: uri)?.finding(key), finding.suggestion.rule == QuickPass.spellingRule
-        else {
+        guard let finding = try await view(of: uri)?.finding(key), QuickPass.isSpelling(finding.suggestion.rule) else {
             throw ReplyError.failed("finding \(key) is not about a word, or has been answered")
         }
         let (words, word) = (examiner.words, finding.suggestion.originalText)

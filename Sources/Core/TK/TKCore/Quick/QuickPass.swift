@@ -32,9 +32,9 @@ public struct QuickPass: Sendable {
         }
     }
 
-    /// Rules about matters of taste, off unless ``Settings/strictRules`` names them: most of their findings are in
-    /// sentences that a good editor would leave alone.
-    public static let strictRules: Set<String> = ["passive", "passive-density", "weak-words"]
+    /// Rules that are off unless ``Settings/strictRules`` names them: most of their findings are matters of taste, or
+    /// terms.
+    public static let strictRules: Set<String> = ["passive", "passive-density", unknownWordRule, "weak-words"]
 
     let lexicon: QuickLexicon
     /// Nil: spelling is not checked, and the findings do not depend on this machine's dictionaries.
@@ -51,8 +51,13 @@ public struct QuickPass: Sendable {
         self.spelling = spelling
     }
 
-    /// The rule of words in no dictionary.
+    /// The rule of words in no dictionary that are probably slips. Without it spelling is not checked at all.
     package static let spellingRule = "spelling"
+    /// The rule of the other words in no dictionary.
+    package static let unknownWordRule = "unknown-word"
+
+    /// Whether findings of a rule are about one word that a user may declare correct.
+    package static func isSpelling(_ rule: String?) -> Bool { rule == spellingRule || rule == unknownWordRule }
 
     /// The rules, in display order.
     public var rules: [QuickRule] {
@@ -61,7 +66,8 @@ public struct QuickPass: Sendable {
             QuickRule(id: "passive-density", title: "Passives in many sentences", category: "clarity"),
             QuickRule(id: "long-sentence", title: "Long sentences", category: "clarity"),
             QuickRule(id: "repeated-word", title: "Words that stand twice", category: "grammar"),
-            QuickRule(id: Self.spellingRule, title: "Words in no dictionary", category: "grammar"),
+            QuickRule(id: Self.spellingRule, title: "Misspelt words", category: "grammar"),
+            QuickRule(id: Self.unknownWordRule, title: "Words in no dictionary", category: "grammar"),
         ]
         return own
             + zip(lexicon.rules, lexicon.roles).map { rule, role in
@@ -93,7 +99,7 @@ public struct QuickPass: Sendable {
     ) -> (suggestions: [Suggestion], reading: QuickReading, absence: String?) {
         let languages = DraftLanguages(draft, mask, lexicon)
         let speller = settings.ignoredRules.contains(Self.spellingRule) ? nil : spelling
-        let words = speller.map { SpellingScan(draft, mask, $0, words: settings.knownWords) }
+        let words = speller.map { SpellingScan(draft, mask, $0, settings) }
         let circumstances = QuickReading.Circumstances(
             syntax: draft.syntax, roles: settings.roles, longSentence: settings.longSentence,
             statedLanguage: languages.stated, usualLanguage: languages.usual, checksSpelling: words != nil,

@@ -135,7 +135,11 @@ struct QuickReport {
         case .spelling:
             return Wording(
                 rule: QuickPass.spellingRule, type: .fix, category: "grammar", priority: 2,
-                confidence: finding.replacement == nil ? 0.5 : 0.8, message: finding.caution ?? "")
+                confidence: finding.replacement == nil ? 0.6 : 0.8, message: finding.caution ?? "")
+        case .unknownWord:
+            return Wording(
+                rule: QuickPass.unknownWordRule, type: .fix, category: "grammar", priority: 3, confidence: 0.4,
+                message: finding.caution ?? "")
         }
     }
 

@@ -4,7 +4,7 @@ struct QuickScan {
     struct Finding {
         enum Rule: Equatable {
             case phrase(Int)
-            case passive, passiveDensity, longSentence, repeatedWord, spelling
+            case passive, passiveDensity, longSentence, repeatedWord, spelling, unknownWord
         }
 
         var rule: Rule

@@ -6,6 +6,8 @@ struct LanguageChecker: WordChecker {
     let dictionaries: [any WordChecker]
     /// Terms that the dictionaries lack, in lower case.
     let terms: Set<String>
+    /// The words that people use every day, in lower case; empty if they are not known.
+    let common: Set<String>
     /// Whether the author stated a region: then the spelling of another one is not correct.
     let hasRegion: Bool
 
@@ -17,7 +19,7 @@ struct LanguageChecker: WordChecker {
 
     func proposals(_ word: String) -> [String] { dictionaries.first?.proposals(word) ?? [] }
 
-    private func isListed(_ word: String) -> Bool {
+    func isListed(_ word: String) -> Bool {
         terms.contains(word.lowercased()) || dictionaries.contains { $0.isCorrect(word) }
     }
 
@@ -59,7 +61,8 @@ struct LanguageChecker: WordChecker {
 
     private static let variants = [
         ("our", "or"), ("ise", "ize"), ("ising", "izing"), ("isation", "ization"), ("isable", "izable"),
-        ("yse", "yze"), ("ysing", "yzing"), ("lled", "led"), ("lling", "ling"), ("ller", "ler"), ("tre", "ter"),
+        ("yse", "yze"), ("ysing", "yzing"), ("lled", "led"), ("llable", "lable"), ("lling", "ling"), ("ller", "ler"),
+        ("tre", "ter"),
         ("ogue", "og"), ("ence", "ense"), ("grey", "gray"), ("mme", "m"), ("ae", "e"), ("oe", "e"), ("lment", "llment"),
         ("gement", "gment"), ("heque", "heck"), ("ractis", "ractic"), ("cept", "kept"), ("espatch", "ispatch"),
         ("llous", "lous"), ("oollen", "oolen"), ("shipper", "shiper"), ("shipped", "shiped"), ("shipping", "shiping"),
@@ -85,7 +88,7 @@ struct LanguageChecker: WordChecker {
         "pre", "pro", "proto", "pseudo", "quasi", "re", "semi", "sub", "super", "tele", "trans", "ultra", "un", "under",
         "uni",
     ]
-    private static let suffixes = ["able", "ness", "less", "like", "wise", "wide", "er", "ers"]
+    private static let suffixes = ["able", "ness", "less", "like", "wise", "wide", "er", "ers", "id", "ids"]
 
     /// `filesystem`: two known words, of which no short one makes a mistake look like a compound.
     private static func isCompound(_ word: String, _ isListed: (String) -> Bool) -> Bool {

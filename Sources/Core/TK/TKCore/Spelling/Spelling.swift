@@ -101,11 +101,14 @@ package final class Spelling: Sendable {
         return LanguageChecker(
             language: language,
             dictionaries: try found.map { try SpellingDictionary(affixes: $0.affixes, words: $0.words) },
-            terms: try terms(language), hasRegion: region != nil)
+            terms: language == "en" ? try list(region == nil ? ["en", "en-variants"] : ["en"]) : [],
+            common: language == "en" ? try list(["en-common"]) : [], hasRegion: region != nil)
     }
 
-    private func terms(_ language: String) throws -> Set<String> {
-        guard language == "en" else { return [] }
-        return Set(try resources.text("spelling/en.txt").split(whereSeparator: \.isWhitespace).map(String.init))
+    private func list(_ names: [String]) throws -> Set<String> {
+        Set(
+            try names.flatMap {
+                try resources.text("spelling/\($0).txt").split(whereSeparator: \.isWhitespace).map(String.init)
+            })
     }
 }

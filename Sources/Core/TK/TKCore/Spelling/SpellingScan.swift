@@ -21,11 +21,15 @@ struct SpellingScan {
         var language: String
         /// At a sentence's start every word is capitalised, names as well.
         var isCapitalised: Bool
+        /// Of a word with hyphens.
+        var isPart: Bool
     }
 
     private let draft: DraftText
     private let mask: DraftMask
     private let spelling: Spelling
+    /// Words that are probably no slips are told as well.
+    private let tellsUnknown: Bool
     let region: String?
     private var checkers: [String: LanguageChecker?] = [:]
     /// By language and word.
@@ -40,16 +44,16 @@ struct SpellingScan {
     /// A shorter noun, if it is unknown, is more likely a name.
     private static let shortestNoun = 8
     /// The number of words for which proposals are looked for.
-    private static let mostProposals = 40
+    private static let mostProposals = 100
 
     /// Why the words of most of the draft are not checked; nil if they are.
     private(set) var absence: String?
 
-    /// - Parameter words: correct in this draft, whatever the dictionaries say.
-    init(_ draft: DraftText, _ mask: DraftMask, _ spelling: Spelling, words: Set<String>) {
+    init(_ draft: DraftText, _ mask: DraftMask, _ spelling: Spelling, _ settings: QuickPass.Settings) {
         (self.draft, self.mask, self.spelling) = (draft, mask, spelling)
+        tellsUnknown = settings.wants(QuickPass.unknownWordRule)
         region = StatedLanguage.region(in: draft)
-        known = Set(words.flatMap { [$0, $0.lowercased()] })
+        known = Set(settings.knownWords.flatMap { [$0, $0.lowercased()] })
     }
 
     // MARK: Looking
@@ -132,7 +136,7 @@ struct SpellingScan {
                 unknown.append(
                     Place(
                         word: part, range: start..<end, language: checker.language,
-                        isCapitalised: isCapitalised && start == range.lowerBound))
+                        isCapitalised: isCapitalised && start == range.lowerBound, isPart: start..<end != range))
             }
             start = end + 1
         }
@@ -170,7 +174,7 @@ struct SpellingScan {
     /// Whether all nouns begin with a capital, so that one says nothing about a name.
     private static func capitalisesNouns(_ language: String) -> Bool { ["de", "lb"].contains(language) }
 
-    /// Whether marks or code touch the word, as in `code`s or *un*known: then it is only a part.
+    /// Whether marks, code or brackets touch the word, as in `code`s or *un*known: then it is only a part.
     private func isPart(_ range: Range<Int>) -> Bool {
         func isEnd(_ index: Int) -> Bool { draft.scalars[index] == "\n" || draft.scalars[index] == "\r" }
         func isJoined(_ index: Int, _ step: Int) -> Bool {
@@ -184,7 +188,12 @@ struct SpellingScan {
             return mask.kind(at: index).isKept
                 ? !ProseTokens.isSpace(scalar) : abs(index - range.lowerBound) > 1 && ProseTokens.isLetter(scalar)
         }
+        // `(Q)uit`, `fread()`.
+        func has(_ scalar: Unicode.Scalar, at index: Int) -> Bool {
+            draft.scalars.indices.contains(index) && draft.scalars[index] == scalar
+        }
         return isJoined(range.lowerBound - 1, -1) || isJoined(range.upperBound, 1)
+            || has(")", at: range.lowerBound - 1) || has("(", at: range.upperBound)
     }
 
     // MARK: Telling
@@ -209,36 +218,35 @@ struct SpellingScan {
         }
         let times = places.reduce(into: [String: Int]()) { $0[$1.word.lowercased(), default: 0] += 1 }
         var seen: Set<String> = []
-        var proposed = 0
+        var judged = 0
         return places.compactMap { place in
             let key = place.word.lowercased()
             let count = times[key] ?? 1
             let isFirst = seen.insert(key).inserted
-            if !isFirst, count >= Self.often { return nil }
-            if isFirst { proposed += 1 }
-            let lowered = place.isCapitalised && !Self.capitalisesNouns(place.language)
-            let proposals =
-                proposed <= Self.mostProposals
-                ? checker(place.language)?.proposals(lowered ? key : place.word) ?? [] : []
             let isTerm = count >= Self.often
-            let right = proposals.first.flatMap { !isTerm && isSlip(key, for: $0.lowercased()) ? $0 : nil }
+            if isTerm, !isFirst || !tellsUnknown { return nil }
+            if isFirst { judged += 1 }
+            guard let checker = checker(place.language) else { return nil }
+            let word = place.isCapitalised && !Self.capitalisesNouns(place.language) ? key : place.word
+            let isJudged = judged <= Self.mostProposals
+            let slip = isJudged && !isTerm ? checker.slip(word, isPart: place.isPart) : nil
             // Else it is more likely a name.
-            if place.isCapitalised, right == nil { return nil }
-            let fitting = place.isCapitalised ? right.map { $0.prefix(1).uppercased() + $0.dropFirst() } : right
+            if place.isCapitalised, slip?.proposal == nil { return nil }
+            if slip == nil, !tellsUnknown { return nil }
+            let similar = slip?.meant ?? (isJudged ? checker.proposals(word) : [])
+            let right = slip?.proposal.map { place.isCapitalised ? $0.prefix(1).uppercased() + $0.dropFirst() : $0 }
             let isTypographic = draft.scalars[place.range].contains("\u{2019}")
             return QuickScan.Finding(
-                rule: .spelling, range: place.range,
-                replacement: isTypographic ? fitting?.replacing("'", with: "\u{2019}") : fitting,
-                caution: Self.message(place.word, proposals, right: right, count: count), detail: place.word)
+                rule: slip == nil ? .unknownWord : .spelling, range: place.range,
+                replacement: isTypographic ? right?.replacing("'", with: "\u{2019}") : right,
+                caution: Self.message(place.word, right == nil ? similar : [], count: count), detail: place.word)
         }
     }
 
-    private static func message(_ word: String, _ proposals: [String], right: String?, count: Int) -> String {
-        var message = "“\(word)” is in no dictionary"
-        if count >= often { message += ", and stands here \(count) times" }
-        if right != nil { return message + "." }
-        let shown = proposals.prefix(3).map { "“\($0)”" }.joined(separator: ", ")
-        return message + (shown.isEmpty ? "." : "; similar: \(shown).")
+    private static func message(_ word: String, _ similar: [String], count: Int) -> String {
+        let times = count >= often ? ", and stands here \(count) times" : ""
+        let shown = similar.prefix(3).map { "“\($0)”" }.joined(separator: ", ")
+        return "“\(word)” is in no dictionary\(times)" + (shown.isEmpty ? "." : "; similar: \(shown).")
     }
 
     /// The words inside code, links and the like: in prose they name the same things.

@@ -126,7 +126,7 @@ package struct AnotherProposal: Sendable {
         }
         var candidates = others.filter { $0.hasReplacement && $0.originalText == finding.originalText }
             .map { (words: $0.suggestedText, reason: $0.reasoning, by: $0.advisorID) }
-        if finding.rule == QuickPass.spellingRule {
+        if QuickPass.isSpelling(finding.rule) {
             candidates += quick.similar(to: draft[range], in: draft).map {
                 (words: $0, reason: finding.reasoning, by: Suggestion.quickPass)
             }

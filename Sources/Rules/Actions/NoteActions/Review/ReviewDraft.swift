@@ -64,7 +64,7 @@ struct ReviewDraft: ExternalAction {
                 "ignore", .templateList, "rules that are left out, by the names that findings show: `[wordy]`"),
             ParameterSpec(
                 "strict-style", .boolean, default: "false",
-                "whether weak words and passives are findings as well, which are matters of taste"),
+                "whether weak words, passives and all words in no dictionary are findings as well"),
             ParameterSpec(
                 "long-sentence", .integer(10...1000), default: "40", "a sentence with more words is called long"),
         ] + RunProgram.surroundings,
