@@ -17,9 +17,12 @@ final class HouseRules: Sendable {
 
     /// The findings, and the project's problems: a `.vale.ini` that cannot be read, and rules that cannot be used.
     ///
-    /// - Parameter path: the draft's; nil for one without a file, which belongs to the working folder.
+    /// - Parameters:
+    ///   - path: the draft's; nil for one without a file, which belongs to the working folder.
+    ///   - memory: see ``StylePass/review(_:file:mask:ignoredRules:knownWords:memory:)``.
     func review(
-        _ draft: DraftText, _ path: BytePath?, ignoredRules: Set<String>, knownWords: Set<String>
+        _ draft: DraftText, _ path: BytePath?, _ mask: DraftMask? = nil, ignoredRules: Set<String>,
+        knownWords: Set<String>, memory: StyleMemory? = nil
     ) -> (found: StylePass.Result, problems: [String]) {
         let file = Self.absolute(path ?? "draft.md")
         do {
@@ -27,7 +30,8 @@ final class HouseRules: Sendable {
                 return (StylePass.Result(), [])
             }
             return (
-                pass.review(draft, file: file, ignoredRules: ignoredRules, knownWords: knownWords),
+                pass.review(
+                    draft, file: file, mask: mask, ignoredRules: ignoredRules, knownWords: knownWords, memory: memory),
                 pass.library.problems.map(\.description)
             )
         } catch {

@@ -95,8 +95,10 @@ struct DraftExaminer: Sendable {
                 strictRules: settings.strictStyle == true ? QuickPass.strictRules : [],
                 longSentence: settings.longSentence)
             pass.knownWords = words
-            let house = styles.review(draft, open.path, ignoredRules: pass.ignoredRules, knownWords: words)
-            let found = quick.review(draft, settings: pass, memory: open.memory)
+            let mask = DraftMask(draft)
+            let house = styles.review(
+                draft, open.path, mask, ignoredRules: pass.ignoredRules, knownWords: words, memory: open.styleMemory)
+            let found = quick.review(draft, mask: mask, settings: pass, memory: open.memory)
             notices.sentences =
                 problems + house.problems + house.found.notices + (found.absence.map { [$0] } ?? [])
             return found.suggestions + house.found.suggestions

@@ -14,6 +14,7 @@ struct OpenDraft: Sendable {
     var text: EditedText
     /// Of its latest text, so that only changed blocks are read.
     let memory = QuickMemory()
+    let styleMemory = StyleMemory()
     /// What the last examination found; nil before the first.
     var view: DraftView?
     /// The latest reviewed state, also with answers that no file holds yet.

@@ -87,9 +87,9 @@ public struct QuickPass: Sendable {
     /// - Parameter memory: may know an earlier version of the draft: then only changed blocks are read. It holds this
     ///   version afterwards.
     package func review(
-        _ draft: DraftText, settings: Settings, memory: QuickMemory? = nil
+        _ draft: DraftText, mask: DraftMask? = nil, settings: Settings, memory: QuickMemory? = nil
     ) -> (suggestions: [Suggestion], absence: String?) {
-        let found = read(draft, DraftMask(draft), settings, since: memory?.latest)
+        let found = read(draft, mask ?? DraftMask(draft), settings, since: memory?.latest)
         memory?.latest = found.reading
         return (found.suggestions, found.absence)
     }

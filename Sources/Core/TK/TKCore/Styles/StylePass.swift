@@ -32,9 +32,11 @@ package struct StylePass: Sendable {
     ///   - file: the draft's; decides which sections of `.vale.ini` apply.
     ///   - ignoredRules: `Style.Rule`s that are off.
     ///   - knownWords: correct in this draft: ``Spelling/words(for:_:)``.
+    ///   - memory: may know an earlier version of the draft: then only changed units are matched. It holds this version
+    ///     afterwards.
     package func review(
         _ draft: DraftText, file: BytePath, mask: DraftMask? = nil, ignoredRules: Set<String> = [],
-        knownWords: Set<String> = []
+        knownWords: Set<String> = [], memory: StyleMemory? = nil
     ) -> Result {
         var result = Result()
         let effective = library.settings.effective(for: file)
@@ -47,8 +49,14 @@ package struct StylePass: Sendable {
         var all = units.all(lexicon)
         if rules.contains(where: { $0.scopes.contains { $0.required.contains("raw") } }) { all.append(units.raw) }
         let ending = file.stemAndExtension.extension.map { String(decoding: $0, as: UTF8.self) }
-        var scan = StyleScan(all, ending: ending, spelling: speller(rules, draft, mask, knownWords, &result))
+        var scan = StyleScan(
+            all, ending: ending, spelling: speller(rules, draft, mask, knownWords, &result),
+            circumstances: memory.map { _ in
+                StyleReading.Circumstances(library: library.hash, rules: rules.map(\.name), ending: ending)
+            }, earlier: memory?.latest)
         let (unfinished, steps) = scan.run(rules)
+        // Of a rule that ran out of its time, findings are missing.
+        memory?.latest = unfinished.isEmpty ? scan.reading : nil
         result.steps = steps
         for rule in unfinished {
             result.notices.append(

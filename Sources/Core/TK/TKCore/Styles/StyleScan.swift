@@ -6,6 +6,8 @@ struct StyleScan {
         var rule: StyleRule
         /// In the draft.
         var range: Range<Int>
+        /// In the unit's text.
+        var inUnit: Range<Int>
         var message: String
         /// To put in place of the range; nil for a remark.
         var proposal: String?
@@ -18,12 +20,22 @@ struct StyleScan {
     private let kinds: [Set<String>]
     private let units: [(unit: StyleUnit, kind: Int)]
     private(set) var findings: [Finding] = []
+    /// Of an earlier version; nil if there is none, or if other rules have read it.
+    private let earlier: StyleReading?
+    /// Of this version; nil if nobody wants it.
+    private(set) var reading: StyleReading?
 
     /// - Parameters:
     ///   - units: by position, those of each scope.
     ///   - ending: of the draft's name, which a scope may ask for.
-    init(_ units: [StyleUnit], ending: String?, spelling: StyleSpelling?) {
+    ///   - circumstances: nil to remember nothing.
+    init(
+        _ units: [StyleUnit], ending: String?, spelling: StyleSpelling?,
+        circumstances: StyleReading.Circumstances? = nil, earlier: StyleReading? = nil
+    ) {
         self.spelling = spelling
+        self.earlier = earlier?.circumstances == circumstances ? earlier : nil
+        reading = circumstances.map { StyleReading(circumstances: $0) }
         var numbers: [Set<String>: Int] = [:]
         self.units = units.map { unit in
             let number = numbers[unit.sections, default: numbers.count]
@@ -42,8 +54,15 @@ struct StyleScan {
         let chosen = kinds.map { sections in
             rules.indices.filter { index in rules[index].scopes.contains { $0.selects(sections) } }
         }
+        let isLocal = rules.map(\.isLocal)
+        let others = chosen.map { $0.filter { !isLocal[$0] } }
         for (unit, kind) in units {
-            for index in chosen[kind] where !runs[index].isOver { run(&runs[index], unit) }
+            let name = reading.flatMap { _ in StyleReading.Unit(unit) }
+            let known = name.flatMap { earlier?.findings[$0] }
+            let before = findings.count
+            findings += known?.map { $0.moved(to: unit) } ?? []
+            for index in (known == nil ? chosen : others)[kind] where !runs[index].isOver { run(&runs[index], unit) }
+            if let name { reading?.findings[name] = known ?? findings[before...].filter(\.rule.isLocal) }
         }
         return (runs.filter(\.budget.isSpent).map(\.rule), runs.reduce(0) { $0 + $1.budget.work })
     }
@@ -257,7 +276,8 @@ struct StyleScan {
         }
         findings.append(
             Finding(
-                rule: rule, range: unit.place(range), message: Self.filled(message ?? rule.message, words),
+                rule: rule, range: unit.place(range), inUnit: range,
+                message: Self.filled(message ?? rule.message, words),
                 proposal: proposal, isProse: unit.isProse))
     }
 
