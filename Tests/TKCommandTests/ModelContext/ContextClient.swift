@@ -14,11 +14,12 @@ final class ContextClient {
         _ fixture: CommandFixture, _ arguments: [String] = [], revision: String = "2025-06-18", hasRoots: Bool = false
     ) async throws {
         talk = try Conversation(fixture, ["mcp"] + arguments)
+        let abilities: [String: Any] = hasRoots ? ["roots": ["listChanged": true]] : [:]
         let reply = try await request(
             "initialize",
             [
                 "protocolVersion": revision,
-                "capabilities": hasRoots ? ["roots": ["listChanged": true]] : [String: Any](),
+                "capabilities": abilities,
                 "clientInfo": ["name": "tester", "version": "1"],
             ])
         guard let agreed = (reply["result"] as? [String: Any])?["protocolVersion"] as? String else {

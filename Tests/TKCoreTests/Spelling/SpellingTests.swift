@@ -251,7 +251,7 @@ struct SpellingTests {
     }
 
     /// Two letters changed places, or one was forgotten, doubled, or hit beside its key.
-    private func mistyped(_ word: Substring, _ random: inout SeededGenerator) -> String {
+    private func mistyped(_ word: some Collection<Character>, _ random: inout SeededGenerator) -> String {
         var letters = Array(word)
         let index = Int.random(in: 1..<letters.count, using: &random)
         switch Int.random(in: 0..<4, using: &random) {
