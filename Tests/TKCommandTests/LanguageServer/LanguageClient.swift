@@ -16,6 +16,8 @@ final class LanguageClient {
     let encoding: String
     private(set) var text: [UInt8]
     private(set) var version = 1
+    /// What the server has said about itself.
+    private(set) var abilities: [String: Any] = [:]
     var obedience = Obedience.obeys
     private let talk: Conversation
     private var nextID = 0
@@ -27,9 +29,11 @@ final class LanguageClient {
     /// - Parameters:
     ///   - encoding: `utf-8` or `utf-16`.
     ///   - folders: of the workspace, in the fixture's home.
+    ///   - more: what the editor says of itself in addition.
     init(
         _ fixture: CommandFixture, _ text: String, name: BytePath = "draft.md", encoding: String = "utf-16",
-        folders: [BytePath] = [], options: [String: Any] = [:], debounce: Int = 10
+        folders: [BytePath] = [], options: [String: Any] = [:], debounce: Int = 10,
+        more: [String: Any] = [:]
     ) async throws {
         self.encoding = encoding
         self.text = Array(text.utf8)
@@ -40,7 +44,7 @@ final class LanguageClient {
         let capabilities: [String: Any] = [
             "general": general, "window": window,
             "textDocument": ["publishDiagnostics": ["codeDescriptionSupport": true]],
-        ]
+        ].merging(more) { $1 }
         let reply = try await request(
             "initialize",
             [
@@ -51,6 +55,7 @@ final class LanguageClient {
         guard let abilities = (reply["result"] as? [String: Any])?["capabilities"] as? [String: Any],
             abilities["positionEncoding"] as? String == encoding
         else { throw TestFailure("not the encoding that was asked for: \(reply)") }
+        self.abilities = abilities
         try notify("initialized", [:])
         try open(text)
     }

@@ -47,6 +47,25 @@ struct LanguageServerTests {
         }
     }
 
+    @Test("An editor pulls its findings if it can be told to, and gets them pushed otherwise")
+    func pulledOrPushed() async throws {
+        for refreshes in [false, true] {
+            let client = try await LanguageClient(
+                fixture, sampleDraft,
+                more: [
+                    "textDocument": ["diagnostic": [String: Any]()],
+                    "workspace": ["diagnostics": ["refreshSupport": refreshes]],
+                ])
+            #expect((client.abilities["diagnosticProvider"] != nil) == refreshes)
+            let ways = ["textDocument/publishDiagnostics", "workspace/diagnostic/refresh"]
+            let message = try await client.message("findings, or the wish to pull them") {
+                ways.contains($0["method"] as? String ?? "")
+            }
+            #expect((message["method"] as? String == "workspace/diagnostic/refresh") == refreshes)
+            #expect(try await client.findings() == Self.sample)
+        }
+    }
+
     @Test("After any history of edits, findings are those of the text as a whole", arguments: ["utf-8", "utf-16"])
     func history(encoding: String) async throws {
         var random = SeededGenerator(for: "edits")

@@ -116,7 +116,7 @@ actor LanguageServer {
         setFolders(parameters)
         try await configure(parameters["initializationOptions"])
         phase = .running
-        return ServerAbilities.reply(client.encoding)
+        return ServerAbilities.reply(to: client)
     }
 
     private func notified(_ method: String, _ parameters: JSON) async throws {
@@ -153,6 +153,7 @@ actor LanguageServer {
             pending.removeValue(forKey: uri)?.cancel()
             drafts[uri] = nil
             await tellAgent()
+            guard !client.pullsDiagnostics else { return }
             await connection.notify("textDocument/publishDiagnostics", ["uri": .string(uri), "diagnostics": []])
         case "workspace/didChangeConfiguration":
             // Clients that are asked for their settings send none here.

@@ -2,23 +2,31 @@ import Platform
 
 /// What the server says about itself.
 enum ServerAbilities {
-    static func reply(_ encoding: PositionEncoding) -> JSON {
-        [
-            "capabilities": [
-                "positionEncoding": .string(encoding.rawValue),
-                // Incremental.
-                "textDocumentSync": ["openClose": true, "change": 2, "save": ["includeText": true]],
-                "diagnosticProvider": [
-                    "identifier": "tk", "interFileDependencies": false, "workspaceDiagnostics": false,
-                ],
-                "workspace": ["workspaceFolders": ["supported": true, "changeNotifications": true]],
-                "codeActionProvider": ["codeActionKinds": ["quickfix"]],
-                "hoverProvider": true,
-                "codeLensProvider": ["resolveProvider": false],
-                "executeCommandProvider": [
+    static func reply(to client: ClientAbilities) -> JSON {
+        var abilities: [(String, JSON)] = [
+            ("positionEncoding", .string(client.encoding.rawValue)),
+            // Incremental.
+            ("textDocumentSync", ["openClose": true, "change": 2, "save": ["includeText": true]]),
+            ("workspace", ["workspaceFolders": ["supported": true, "changeNotifications": true]]),
+            ("codeActionProvider", ["codeActionKinds": ["quickfix"]]),
+            ("hoverProvider", true),
+            ("codeLensProvider", ["resolveProvider": false]),
+            (
+                "executeCommandProvider",
+                [
                     "commands": .array(ServerCommand.allCases.map { .string($0.rawValue) }), "workDoneProgress": true,
-                ],
-            ],
+                ]
+            ),
+        ]
+        if client.pullsDiagnostics {
+            abilities.append(
+                (
+                    "diagnosticProvider",
+                    ["identifier": "tk", "interFileDependencies": false, "workspaceDiagnostics": false]
+                ))
+        }
+        return [
+            "capabilities": .object(abilities),
             "serverInfo": ["name": "tk", "version": .string(ProgramVersion.number)],
         ]
     }

@@ -51,7 +51,8 @@ struct ClientAbilities: Sendable {
     var hasConfiguration = false
     var tellsOfConfiguration = false
     var watchesFiles = false
-    var refreshesDiagnostics = false
+    /// Whether the client pulls diagnostics, and can be told to do so.
+    var pullsDiagnostics = false
     var refreshesLenses = false
 
     init() {}
@@ -67,7 +68,9 @@ struct ClientAbilities: Sendable {
         hasConfiguration = workspace?["configuration"]?.bool ?? false
         tellsOfConfiguration = workspace?["didChangeConfiguration"]?["dynamicRegistration"]?.bool ?? false
         watchesFiles = workspace?["didChangeWatchedFiles"]?["dynamicRegistration"]?.bool ?? false
-        refreshesDiagnostics = workspace?["diagnostics"]?["refreshSupport"]?.bool ?? false
+        pullsDiagnostics =
+            json?["textDocument"]?["diagnostic"] != nil
+            && workspace?["diagnostics"]?["refreshSupport"]?.bool ?? false
         refreshesLenses = workspace?["codeLens"]?["refreshSupport"]?.bool ?? false
     }
 }

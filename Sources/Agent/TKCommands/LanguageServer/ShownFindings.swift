@@ -4,11 +4,16 @@ import TKCore
 
 /// Findings as the client shows them: diagnostics, hovers, and the line above the draft.
 extension LanguageServer {
+    /// Tells the client of a draft's findings, in one way: editors show what is pushed beside what they pull.
     func publish(_ uri: String) async {
         guard let open = drafts[uri], let view = open.view else { return }
-        await connection.notify(
-            "textDocument/publishDiagnostics",
-            ["uri": .string(uri), "version": .integer(view.version), "diagnostics": diagnostics(of: view)])
+        if client.pullsDiagnostics {
+            _ = await connection.request("workspace/diagnostic/refresh", .null)
+        } else {
+            await connection.notify(
+                "textDocument/publishDiagnostics",
+                ["uri": .string(uri), "version": .integer(view.version), "diagnostics": diagnostics(of: view)])
+        }
         if client.refreshesLenses { _ = await connection.request("workspace/codeLens/refresh", .null) }
     }
 
