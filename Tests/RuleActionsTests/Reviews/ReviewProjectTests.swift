@@ -65,13 +65,13 @@ import Testing
         try scene.home.write("dropbox/.tk/words.txt", "drei\n")
         try scene.home.write(Self.draft, "---\nlang: xx\n---\neins zwei drei vier\n")
         let world = try open(dictionaries: scene.path("dictionaries"))
-        try await world.run("review", on: "Idea 1.md")
+        try await world.run("review: { strict-style: true }", on: "Idea 1.md")
         let text = try scene.home.read(Self.sidecar)
         #expect(text.contains("2 findings."), "\(text)")
-        #expect(text.contains("** quick/spelling · ") && text.contains("** styles/Vale.Spelling · "), "\(text)")
+        #expect(text.contains("** quick/unknown-word · ") && text.contains("** styles/Vale.Spelling · "), "\(text)")
         #expect(text.occurrences(of: "  > vier\n") == 2, "\(text)")
         try write(scene.path("dropbox/.tk/words.txt"), "drei\nvier\n")
-        try await world.run("review", on: "Idea 1.md", step: "other.0")
+        try await world.run("review: { strict-style: true }", on: "Idea 1.md", step: "other.0")
         #expect(try scene.home.read(Self.sidecar).contains("No findings."))
     }
 

@@ -33,8 +33,8 @@ import Testing
         }
         script.perform("slow") { _, _ in
             crowd.enter()
-            try await waitUntil("the quick one is done") { mayEnd() }
-            crowd.leave()
+            defer { crowd.leave() }
+            try await waitUntil("the quick one is done", seconds: 600) { mayEnd() }
             return Receipt("x")
         }
         let slow = 150
@@ -67,8 +67,8 @@ import Testing
         let mayEnd = Mutex(false)
         script.perform("slow") { _, _ in
             crowd.enter()
-            try await waitUntil("it may end") { mayEnd.withLock { $0 } }
-            crowd.leave()
+            defer { crowd.leave() }
+            try await waitUntil("it may end", seconds: 600) { mayEnd.withLock { $0 } }
             return Receipt("x")
         }
         for number in 0..<8 {
