@@ -1,18 +1,19 @@
-/// Tells a story from an explanation by its pronouns and tenses: a story is full of people and past tense.
+/// Tells a story from an explanation: a story is full of people, or told in the past tense without names of files and
+/// options, or figures.
 ///
 /// A story's author has a voice, and its sentences a rhythm, so fewer findings about either are worth reporting.
 struct NarrativeMeasure {
     private var words = 0
     private var people = 0
-    private var tellers = 0
     private var past = 0
+    private var technical = 0
 
     mutating func add(_ tokens: [ProseTokens.Token], _ lexicon: QuickLexicon) {
         words += tokens.count
-        for token in tokens where token.word >= 0 {
+        for token in tokens {
+            if token.isTechnical { technical += 1 }
             let kind = lexicon.kind(token.word)
             if kind.contains(.person) { people += 1 }
-            if kind.contains(.teller) { tellers += 1 }
             if kind.contains(.past) { past += 1 }
         }
     }
@@ -20,8 +21,8 @@ struct NarrativeMeasure {
     mutating func add(_ other: NarrativeMeasure) {
         words += other.words
         people += other.people
-        tellers += other.tellers
         past += other.past
+        technical += other.technical
     }
 
     /// A few sentences are not conclusive.
@@ -29,6 +30,6 @@ struct NarrativeMeasure {
 
     var isNarrative: Bool {
         guard words >= Self.minimum else { return false }
-        return people * 40 >= words || tellers * 30 >= words && past * 40 >= words
+        return people * 40 >= words || past * 40 >= words && technical * 50 <= words
     }
 }

@@ -46,12 +46,10 @@ struct QuickLexicon: Sendable {
         static let known = WordKind(rawValue: 32768)
         /// A pronoun for a character.
         static let person = WordKind(rawValue: 1 << 16)
-        /// A pronoun for the narrator.
-        static let teller = WordKind(rawValue: 1 << 17)
         /// A past tense.
-        static let past = WordKind(rawValue: 1 << 18)
+        static let past = WordKind(rawValue: 1 << 17)
         /// An ``abbreviation`` that ends a sentence if a capital follows.
-        static let closingAbbreviation = WordKind(rawValue: 1 << 19)
+        static let closingAbbreviation = WordKind(rawValue: 1 << 18)
     }
 
     let rules: [PhraseRule]
@@ -116,7 +114,6 @@ struct QuickLexicon: Sendable {
             "the and to that it with as this are be from have not you which but were has if would there their been when who "
                 + "they about", .english)
         mark("he she him her his hers himself herself", .person)
-        mark("i me my myself we us our", .teller)
         mark("was were had said did came went saw told", .past)
         mark(
             "the this that these those my our your his her its their us them him me you it others anybody anyone everybody "

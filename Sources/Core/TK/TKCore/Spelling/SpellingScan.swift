@@ -239,7 +239,9 @@ struct SpellingScan {
             return QuickScan.Finding(
                 rule: slip == nil ? .unknownWord : .spelling, range: place.range,
                 replacement: isTypographic ? right?.replacing("'", with: "\u{2019}") : right,
-                caution: Self.message(place.word, right == nil ? similar : [], count: count), detail: place.word)
+                caution: Self.message(place.word, right == nil ? similar : [], count: count), detail: place.word,
+                // A story may have rare and old words.
+                isForNarrative: slip == nil || right != nil)
         }
     }
 
