@@ -103,7 +103,7 @@ struct QuickPrecisionTests {
     @Test("Brackets, series, tables and verse do not make a sentence long")
     func sentences() {
         func isLong(_ text: String) -> Bool { lines(text).contains { $0.hasPrefix("long-sentence") } }
-        #expect(isLong("It " + words(45, " on.")))
+        #expect(isLong("It " + words(55, " on.")))
         #expect(!isLong("It " + words(20, " on (") + words(20, " on) ") + words(18, " on.")))
         #expect(
             !isLong(
@@ -112,8 +112,10 @@ struct QuickPrecisionTests {
         #expect(!isLong("It " + (1...22).map { _ in "goes | it " }.joined() + "on."))
         #expect(
             !isLong((1...8).map { _ in "We go down to the sea in ships\n" }.joined() + "And there is the end of it."))
-        #expect(isLong("We saw it. reset-failed " + words(45, " on.")))
+        #expect(isLong("We saw it. reset-failed " + words(55, " on.")))
         #expect(!isLong("We saw it " + words(20, " there") + ". systemctl " + words(30, " on.")))
+        #expect(!isLong("We saw it " + words(28, " there") + " [it](x.md).\nsystemctl " + words(30, " on.")))
+        #expect(!isLong("There are\n" + (1...4).map { _ in words(14, " on,") + "\n" }.joined() + "and so on."))
     }
 
     @Test("In a story phrases count only in clusters, and long sentences from twice the limit")

@@ -136,7 +136,7 @@ struct ProseTokens {
         if !isDash { next = end }
         while next < block.upperBound, Self.isSpace(text[next]) { next += 1 }
         if text[index] == ".", next < block.upperBound {
-            if text[next].properties.isLowercase, !isWhole(tokens.last, before: index, lexicon) { return end }
+            if text[next].properties.isLowercase, !isWhole(tokens.last, before: index, text, lexicon) { return end }
             if let last = tokens.last, last.end == index {
                 // “1.” numbers an item; at a sentence's end it is an ordinary number.
                 let isMark =
@@ -174,8 +174,12 @@ struct ProseTokens {
         """.split(separator: " ").map(String.init))
 
     /// Whether the word before a full stop is not an abbreviation: the next sentence begins with a command's name then.
-    private func isWhole(_ last: Token?, before stop: Int, _ lexicon: QuickLexicon) -> Bool {
-        guard let last, last.end == stop else { return false }
+    /// So is a link or code at the end of a line.
+    private func isWhole(
+        _ last: Token?, before stop: Int, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ lexicon: QuickLexicon
+    ) -> Bool {
+        guard let last else { return false }
+        guard last.end == stop else { return Self.isSpace(text[stop - 1]) && text[stop + 1] == "\n" }
         return last.end - last.start >= 4 && !last.isTechnical && !lexicon.kind(last.word).contains(.abbreviation)
     }
 

@@ -210,6 +210,9 @@ struct WordHash {
         for scalar in word.unicodeScalars { hash.add(scalar) }
         return hash.value
     }
+
+    /// Of words separated by spaces.
+    static func set(_ words: String) -> Set<UInt64> { Set(words.split(separator: " ").map { of(String($0)) }) }
 }
 
 extension QuickLexicon {

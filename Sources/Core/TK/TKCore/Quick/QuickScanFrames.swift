@@ -279,7 +279,5 @@ private enum Words {
         "one two three four five six seven eight nine ten twelve twenty thirty forty fifty sixty hundred several many at up "
             + "about a an")
 
-    private static func set(_ words: String) -> Set<UInt64> {
-        Set(words.split(separator: " ").map { WordHash.of(String($0)) })
-    }
+    private static func set(_ words: String) -> Set<UInt64> { WordHash.set(words) }
 }

@@ -8,8 +8,12 @@ extension QuickScan {
             let names = words.reduce(0) { $0 + ($1.isCapitalised ? 1 : 0) }
             let measure = SentenceMeasure(words, text)
             guard let first = words.first, names * 3 < measure.words, !measure.isTechnical,
-                measure.exceeds(settings.longSentence)
+                measure.exceeds(settings.longSentence),
+                !BlockLines.areItems(text, first.start..<sentence.end)
             else { continue }
+            // Little longer than the limit, a sentence of plain steps is still read easily.
+            let isLittleLonger = measure.words <= settings.longSentence * 5 / 4
+            if isLittleLonger, language == QuickLexicon.english, !SentenceTangle(words, text).isTangled { continue }
             let identity = prose.tokens[min(sentence.tokens.lowerBound + 7, sentence.tokens.upperBound - 1)]
             findings.append(
                 Finding(
@@ -43,5 +47,19 @@ struct BlockLines {
             start = end + 1
         }
         isVerse = lines >= 3 && capitals * 5 >= lines * 4
+    }
+
+    /// Whether most lines end with a comma: a list without marks, one item a line.
+    static func areItems(_ text: UnsafeBufferPointer<Unicode.Scalar>, _ range: Range<Int>) -> Bool {
+        var (breaks, commas) = (0, 0)
+        var last: Unicode.Scalar = " "
+        for scalar in text[range] {
+            if scalar == "\n" {
+                breaks += 1
+                if last == "," { commas += 1 }
+            }
+            if !ProseTokens.isSpace(scalar) { last = scalar }
+        }
+        return breaks >= 3 && commas * 2 > breaks
     }
 }
