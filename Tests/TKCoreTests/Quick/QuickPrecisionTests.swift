@@ -77,6 +77,22 @@ struct QuickPrecisionTests {
             ("It really changes the file.", []), ("It is a really nice file.", ["weak-words: really nice -> nice"]),
             ("If you will wait, we come.", []), ("He is, if you will, a fool.", ["hedging: if you will"]),
             ("Press the bottom line of the screen.", []), ("He had his hands full of toys.", []),
+            ("Stop prior to the tool touching the bed.", []), ("Prior to it being off, we asked.", []),
+            ("Stop prior to the meeting.", ["wordy: prior to -> before"]),
+            ("Stop prior to running Syncthing.", ["wordy: prior to -> before"]),
+            ("It writes files, which in the end results in more.", []),
+            ("We like the end results.", ["redundancy: end results -> results"]),
+            ("The game is called Head Over Heels.", []), ("Be head over heels.", ["cliche: head over heels"]),
+            ("He fell for her Head over heels.", ["cliche: Head over heels"]),
+            ("IT HAS NO END RESULTS.", []), ("HERE ARE END RESULTS.", ["redundancy: END RESULTS -> RESULTS"]),
+            ("It reduces the reach of their house in order to hide.", []),
+            ("All of it is sent to the other house again, in order to save it.", []),
+            ("Therefore, in order to win, we play.", ["wordy: in order to -> to"]),
+            ("In order for there to be a file, write one.", []),
+            ("To a guest it would seem that it works.", []),
+            ("It would seem that it works.", ["hedging: It would seem that"]),
+            ("It shows how you use it on a regular basis.", []),
+            ("We use it on a regular basis.", ["wordy: on a regular basis -> regularly"]),
         ])
     func fitting(text: String, expected: [String]) {
         #expect(lines(text) == expected)

@@ -184,6 +184,17 @@ struct QuickScan {
             opensSentence: prose.opensSentence(tokens.lowerBound))
         let fits = entry.frame.map(around.fit) ?? true
         guard fits || entry.frame?.leavesRemark ?? true else { return }
+        // “Head Over Heels” within a sentence is a title.
+        let isTitle =
+            tokens.count > 1 && first.isCapitalised && last.isCapitalised && !prose.opensSentence(tokens.lowerBound)
+        if isTitle, lexicon.roles[entry.rule] == nil,
+            text[first.start..<last.end].contains(where: \.properties.isLowercase)
+        {
+            return
+        }
+        let negation = rule.tellsDegree ?? false ? self.negation(before: tokens.lowerBound) : nil
+        // “Not essential” is not what “not absolutely essential” says.
+        if negation != nil, !(rule.dropsWord ?? false) { return }
         // “PIN number” is one word too many; a pin of a circuit has a number.
         if let short = entry.replacement?.prefix(2), short.count == 2, short.allSatisfy(\.isUppercase),
             text[first.start..<first.end].contains(where: \.properties.isLowercase)
@@ -225,7 +236,7 @@ struct QuickScan {
             finding.replacement = fitting
             fitArticle(&finding, before: tokens.lowerBound, text)
         }
-        if finding.replacement != nil, let caution = fits ? caution(rule, tokens, text, finding) : Self.unfit {
+        if finding.replacement != nil, let caution = fits ? caution(negation, tokens, text, finding) : Self.unfit {
             finding.caution = caution
             if rule.crowds ?? false { finding.isForNarrative = false }
             finding.isRemark = true
@@ -236,17 +247,12 @@ struct QuickScan {
 
     /// Why the words around a phrase forbid its replacement; nil if they do not.
     private func caution(
-        _ rule: PhraseRule, _ tokens: Range<Int>, _ text: UnsafeBufferPointer<Unicode.Scalar>, _ finding: Finding
+        _ negation: ProseTokens.Token?, _ tokens: Range<Int>, _ text: UnsafeBufferPointer<Unicode.Scalar>,
+        _ finding: Finding
     ) -> String? {
-        var index = tokens.lowerBound
-        // Back to a punctuation mark, which limits the reach of a negation.
-        while rule.tellsDegree ?? false, index > 0, prose.tokens[index].followsDirectly,
-            tokens.lowerBound - index < Self.reach
-        {
-            index -= 1
-            guard lexicon.kind(prose.tokens[index].word).contains(.negation) else { continue }
-            let negation = string(text, prose.tokens[index].start..<prose.tokens[index].end)
-            return "“{quote}” stands under “\(negation)”: without these words the sentence may say something else. "
+        if let negation {
+            let word = string(text, negation.start..<negation.end)
+            return "“{quote}” stands under “\(word)”: without these words the sentence may say something else. "
                 + "Look whether that is meant."
         }
         if finding.replacement?.lowercased() == "for", tokens.upperBound < prose.tokens.count,
@@ -271,6 +277,16 @@ struct QuickScan {
         let isCounted = behind.map { text[$0.start].properties.numericType != nil } ?? false
         guard isLimited || isCounted else { return nil }
         return "“{quote}” is wordy, but “about” would be read as “nearly” here: find another way to say it."
+    }
+
+    /// The negation that a phrase may stand under: back to a punctuation mark, which limits its reach.
+    private func negation(before token: Int) -> ProseTokens.Token? {
+        var index = token
+        while index > 0, prose.tokens[index].followsDirectly, token - index < Self.reach {
+            index -= 1
+            if lexicon.kind(prose.tokens[index].word).contains(.negation) { return prose.tokens[index] }
+        }
+        return nil
     }
 
     private static let unfit =

@@ -1,9 +1,10 @@
 extension PhraseRule {
     /// What has to stand around a phrase so that its replacement fits there.
     enum Frame: String, Decodable, CodingKeyRepresentable, Sendable {
-        /// “In order to”: not behind a word that an infinitive completes: “required to be part” says something else.
+        /// “In order to” at the start of a sentence, or behind a verb or its pronoun. “Required to be part” says something
+        /// else, and behind other nouns and long clauses the words mark the purpose.
         case purpose
-        /// “In order for” with its infinitive.
+        /// “In order for” with its infinitive, but not “in order for there to be”.
         case condition
         /// “Has the ability to”, which becomes an auxiliary: before the verb alone, and behind no other auxiliary.
         case ability
@@ -19,7 +20,8 @@ extension PhraseRule {
         case reason
         /// “In the event that”, before a clause with its subject.
         case clause
-        /// At the end of a clause, behind a verb or its object; or before a comma at the start of a sentence.
+        /// At the end of a clause, behind a verb or its object; or before a comma at the start of a sentence. Not in “how
+        /// you do it”.
         case adverbial
         /// At the end of a clause, behind a participle.
         case manner
@@ -49,6 +51,8 @@ extension PhraseRule {
         case degree
         /// Before another word, but not “this” and the like.
         case aim
+        /// “Prior to”: before a noun or a verb in -ing, but not before both: “before the tool touching it” is wrong.
+        case event
         /// Before another word.
         case followed
 
@@ -113,6 +117,15 @@ struct PhraseSurroundings {
         return isDeterminer(before(2)) || isDeterminer(before(3)) && !(before(2).map(isFunction) ?? true)
     }
 
+    private static let longClause = 7
+
+    /// A comma closes at least so many words before the phrase.
+    private var followsLongClause: Bool {
+        let start = phrase.lowerBound - Self.longClause
+        return !opensSentence && start >= 0
+            && (start + 1..<phrase.lowerBound).allSatisfy { prose.tokens[$0].followsDirectly }
+    }
+
     private func isFunction(_ token: Token) -> Bool {
         token.end - token.start <= 3 || isBe(token) || Words.auxiliaries.contains(token.hash)
             || lexicon.repetition(token.word, in: QuickLexicon.english).contains(.function)
@@ -132,7 +145,8 @@ struct PhraseSurroundings {
         switch frame {
         case .purpose: isPurpose
         case .condition:
-            (opens || isParticiple(before(1)) && !(before(1).map { Words.completed.contains($0.hash) } ?? true))
+            next?.hash != Words.there
+                && (opens || isParticiple(before(1)) && !(before(1).map { Words.completed.contains($0.hash) } ?? true))
                 && following(8).dropFirst().contains { $0.hash == Words.to }
         case .ability:
             precedesVerb && !reaching(back: 3).contains { Words.auxiliaries.contains($0.hash) }
@@ -168,6 +182,11 @@ struct PhraseSurroundings {
             (isBe(before(1)) || before(1).map { lexicon.kind($0.word).contains(.article) } ?? false)
                 && next?.hash != Words.than
         case .aim: next.map { !Words.demonstratives.contains($0.hash) } ?? false
+        case .event:
+            next.map { next in
+                next.ending == .ing
+                    || !zip(following(8), following(8).dropFirst()).contains { $1.ending == .ing && !isDeterminer($0) }
+            } ?? false
         case .followed: next != nil
         }
     }
@@ -181,11 +200,11 @@ struct PhraseSurroundings {
 
     private var isPurpose: Bool {
         guard next != nil else { return false }
-        if opens { return true }
+        if opens { return !followsLongClause }
         guard let last = before(1), !Words.completed.contains(last.hash), !last.isTechnical,
             !reaching(back: 8).contains(where: { Words.controlling.contains($0.hash) })
         else { return false }
-        return Words.pronouns.contains(last.hash) || isVerb(last) || followsNoun
+        return Words.pronouns.contains(last.hash) || isVerb(last)
             || before(2).map { $0.hash == Words.to || Words.modals.contains($0.hash) } ?? false
     }
 
@@ -214,7 +233,8 @@ struct PhraseSurroundings {
         guard next == nil else { return false }
         if opensSentence { return commaBehind }
         guard let last = before(1) else { return false }
-        return !isBe(last) && !Words.prepositions.contains(last.hash) && last.hash != Words.to
+        return !reaching(back: 6).contains { $0.hash == Words.how }
+            && !isBe(last) && !Words.prepositions.contains(last.hash) && last.hash != Words.to
             && !Words.conjunctions.contains(last.hash)
     }
 
@@ -229,6 +249,8 @@ private enum Words {
     static let that = WordHash.of("that")
     static let than = WordHash.of("than")
     static let only = WordHash.of("only")
+    static let there = WordHash.of("there")
+    static let how = WordHash.of("how")
     static let determiners = set("the this these those my our your his her its their all some any each every no both")
     static let subjects = set("this that it")
     static let possessives = set("my our your his her its their")
