@@ -56,7 +56,10 @@ struct SpellingTests {
             ("The cafe\u{301} is of\u{AD}fi\u{AD}cial, and the o\u{FB03}ce too.", []),
             ("A subfolder of a filesystem has parseable filenames and a well-known timestamp.", []),
             ("The colour of the neighbourhood was organised and travelled.", []),
+            ("Finite automata, intra or extrapolation, macos, ios and nginx.", []),
             // Not for a dictionary.
+            ("We played Head ovar Heels. Alice teh cat saw Alice teh cat.", ["teh -> the", "teh -> the"]),
+            ("Then I recieve Letters.", ["recieve -> receive"]),
             ("He met Grzegorz in Szczecin. Xqzvw is a town.", []),
             ("The xqzvw2, XQZVW, xqzVw, XQZVWs, xq_zvw, xq/zvw, xqzvw@example.org and xqzvw.conf.", []),
             ("Run `xqzvw`, then xqzvw again; see https://example.org/recieve and [it](recieve.md).", []),

@@ -41,7 +41,8 @@ struct LanguageChecker: WordChecker {
             return ["s", "", "d", "ll", "ve", "re", "m", "em"].contains(ending) && !stem.isEmpty && isCorrect(stem)
         }
         let lower = word.lowercased().folding(options: .diacriticInsensitive, locale: nil)
-        if isListed(lower) { return true }
+        // “Intra- or extrapolation”: a prefix alone.
+        if isListed(lower) || Self.prefixes.contains(lower) { return true }
         // Names, which authors also write like the command of that name; and a shouted or titled common word.
         if isListed(lower.prefix(1).uppercased() + lower.dropFirst()) { return true }
         if !hasRegion, Self.american(lower).contains(where: isListed) { return true }
@@ -75,7 +76,10 @@ struct LanguageChecker: WordChecker {
         let isPrefixed = prefixes.contains { prefix in
             word.hasPrefix(prefix) && word.count >= prefix.count + 5 && isListed(String(word.dropFirst(prefix.count)))
         }
-        return isPrefixed
+        // `automata`, of a word that itself has some length.
+        let isPlural =
+            word.hasSuffix("a") && word.count >= 6 && ["on", "um"].contains { isListed(word.dropLast() + $0) }
+        return isPrefixed || isPlural
             || suffixes.contains { suffix in
                 word.hasSuffix(suffix) && word.count >= suffix.count + 4
                     && isListed(String(word.dropLast(suffix.count)))

@@ -101,7 +101,9 @@ struct SpellingScan {
             let isAbbreviation = !endsSentence && text[end] == "." && end - start <= 4
             guard word.count > 1, !isAbbreviation, !speech.contains(start),
                 !isQuoted(start..<end, text, block.range), !isPart(start..<end),
-                !isParticle(word, before: end, text, block.range)
+                !isParticle(word, before: end, text, block.range),
+                Self.capitalisesNouns(language) || starts.contains(first - 1)
+                    || !Self.isWithinName(first..<index, prose)
             else { continue }
             check(word, start..<end, text, checker, isCapitalised: isCapitalised)
         }
@@ -164,6 +166,14 @@ struct SpellingScan {
     ) -> Bool {
         Self.particles.contains(word) && index + 1 < block.upperBound && text[index] == " "
             && text[index + 1].properties.isUppercase
+    }
+
+    /// Whether it is between two capitalised words: `Head over Heels`. “I” is no name.
+    private static func isWithinName(_ word: Range<Int>, _ prose: ProseTokens) -> Bool {
+        guard word.lowerBound > 0, word.upperBound < prose.tokens.count else { return false }
+        let (before, behind) = (prose.tokens[word.lowerBound - 1], prose.tokens[word.upperBound])
+        return before.isCapitalised && before.end - before.start > 1 && prose.tokens[word.lowerBound].followsDirectly
+            && behind.isCapitalised && behind.end - behind.start > 1 && behind.followsDirectly
     }
 
     private static let particles: Set<String> = [
