@@ -13,7 +13,8 @@ public struct QuickPass: Sendable {
         /// Those of ``QuickPass/strictRules`` that apply.
         public var strictRules: Set<String>
         /// The limit for a long sentence, in words: between semicolons, colons or dashes; half as many again for the
-        /// whole sentence. In a story, both are twice that. Up to a quarter above the limit, only tangled sentences count.
+        /// whole sentence. In a story, both are three times that. Up to a quarter above the limit, only tangled sentences
+        /// count.
         public var longSentence: Int
         /// Words that count as correct in this draft: ``Spelling/words(for:_:)``.
         public var knownWords: Set<String> = []

@@ -19,7 +19,7 @@ extension QuickScan {
                 Finding(
                     rule: .longSentence, range: first.start..<sentence.end, detail: "\(measure.words)",
                     identityEnd: identity.end,
-                    isForNarrative: measure.exceeds(settings.longSentence * 2) && !speech.contains(first.start)))
+                    isForNarrative: measure.exceeds(settings.longSentence * 3) && !speech.contains(first.start)))
         }
     }
 }
