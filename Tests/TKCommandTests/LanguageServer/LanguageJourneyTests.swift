@@ -89,7 +89,9 @@ extension LanguageServerTests {
         #expect(said.contains("stage final") && said.contains("skipped 1"), "\(said)")
         #expect(try fixture.tk(["journey", "draft.md"]).output.contains("stage         final\n"))
         #expect(try await client.lens().contains(" · final"))
-        #expect(try await run("tk.feedback", [], client)?.contains("go back") == true)
+        for command in ["tk.feedback", "tk.review"] {
+            #expect(try await run(command, [], client)?.contains("go back") == true)
+        }
         #expect(stub.requests.count == 2)
     }
 }

@@ -341,5 +341,9 @@ struct LanguageServerTests {
         let message = try await client.message("a complaint") { $0["method"] as? String == "window/logMessage" }
         let text = (message["params"] as? [String: Any])?["message"] as? String
         #expect(text?.contains("there is no rule `wordi`") ?? false, "\(message)")
+        try client.notify("workspace/didChangeConfiguration", ["settings": ["tk": ["ignore": ["repeated-word"]]]])
+        #expect(try await client.findings() == ["wordy: utilized", "wordy: in order to"])
+        try client.notify("workspace/didChangeConfiguration", ["settings": ["tk": [String: Any]()]])
+        #expect(try await client.findings() == ["repeated-word: was was"])
     }
 }

@@ -8,9 +8,9 @@ extension LanguageServer {
     /// Asks advisors about a draft, each by a call of its own, and shows what one has said as soon as it has answered.
     ///
     /// - Parameter advisors: ids; if empty, those of the settings.
-    /// - Throws: what was wrong with the service if nobody answered.
+    /// - Throws: what was wrong with the service if nobody answered; `JourneyRefusal` for a final text.
     func review(_ open: OpenDraft, _ advisors: [String], token: JSON?) async throws {
-        _ = try await asked(open)
+        try await asked(open).state.journey?.askForFeedback()
         let sent = drafts[open.uri] ?? open
         let journey = sent.state?.journey
         let (named, setting) = try await pool.run { [wiring, examiner] in

@@ -76,7 +76,9 @@ extension LanguageServer {
     func execute(_ parameters: JSON) async throws -> JSON {
         let name = parameters["command"]?.text ?? ""
         guard let command = ServerCommand(rawValue: name) else { throw ReplyError.invalid("unknown command `\(name)`") }
-        let words = (parameters["arguments"]?.elements ?? []).compactMap(\.text)
+        let arguments = parameters["arguments"]?.elements ?? []
+        let words = arguments.compactMap(\.text)
+        guard words.count == arguments.count else { throw ReplyError.invalid("the arguments of \(name) are strings") }
         guard let uri = words.first, let open = drafts[uri] else {
             throw ReplyError.invalid("the first argument of \(name) is the address of an open document")
         }
@@ -101,7 +103,7 @@ extension LanguageServer {
         case .addWord: try await addWord(uri, key: try key())
         case .ask: try await ask(open, key: try key(), rest.dropFirst().first ?? "", token: parameters["workDoneToken"])
         case .review: try await review(open, rest, token: parameters["workDoneToken"])
-        case .feedback: try await feedback(open, token: parameters["workDoneToken"])
+        case .feedback: try await review(open, [], token: parameters["workDoneToken"])
         case .council: try await council(open, rest, token: parameters["workDoneToken"])
         case .final: try await finish(open)
         }

@@ -3,16 +3,8 @@ import OwnFiles
 import Platform
 import TKCore
 
-/// A draft's journey, in the editor: the next round of feedback, and the end (`tk journey`).
+/// The end of a draft's journey, in the editor (`tk journey`).
 extension LanguageServer {
-    /// Has advisors read the draft, which begins a cycle.
-    ///
-    /// - Throws: `JourneyRefusal` for a final text.
-    func feedback(_ open: OpenDraft, token: JSON?) async throws {
-        try await asked(open).state.journey?.askForFeedback()
-        try await review(open, [], token: token)
-    }
-
     /// Moves the draft to its final stage, and shows the statistics.
     ///
     /// - Throws: `JourneyRefusal` if a finding has no answer or the draft is not in revise; ``ReplyError`` if the buffer

@@ -12,6 +12,8 @@ actor LanguageServer {
     var client = ClientAbilities()
     var drafts: [String: OpenDraft] = [:]
     var examiner: DraftExaminer
+    /// Those of `initialize`.
+    var initialSettings = DraftExaminer.GivenSettings()
     /// Of the workspace.
     var folders: [BytePath] = []
     let wiring: Wiring

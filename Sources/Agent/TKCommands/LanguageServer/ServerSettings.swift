@@ -4,16 +4,20 @@ import Platform
 import TKCore
 
 extension LanguageServer {
-    /// Takes over the client's settings: `advisors`, `ignore`, `strictStyle` and `longSentence`. Others are left as they are.
+    /// Takes over the client's settings: `advisors`, `ignore`, `strictStyle` and `longSentence`. One that is left out is
+    /// as `initialize` had it.
     ///
     /// - Throws: ``ReplyError`` that names a wrong one; nothing is taken over then.
     func configure(_ given: JSON?) async throws {
         guard let given, case .object = given else { return }
+        let initial = phase == .new ? DraftExaminer.GivenSettings() : initialSettings
         let names = Self.names
         let wiring = wiring
         let known = examiner
         examiner = try await pool.run {
             var examiner = known
+            examiner.given = initial
+            examiner.given.ignoredSince = known.given.ignoredSince
             if let ids = try names("advisors", given) {
                 examiner.given.advisors = try Self.faulting {
                     try wiring.catalogue(isQuiet: true).roles(ids).map(\.id)
@@ -37,6 +41,7 @@ extension LanguageServer {
             }
             return examiner
         }
+        if phase == .new { initialSettings = examiner.given }
     }
 
     private static func names(_ key: String, _ given: JSON) throws -> [String]? {

@@ -180,7 +180,7 @@ package struct ReviewRound: Sendable {
             case .unknown(let mark):
                 state.findings[index].isTicked = false
                 state.findings[index].note =
-                    "“\(mark)” is not an answer, so nothing was done: x accepts, - skips, and nothing else counts."
+                    "“\(mark)” is not an answer, so nothing was done: x accepts, - skips, ? asks, and nothing else counts."
                 misread += 1
                 hasAnswers = true
             case .unreadable(let head):
