@@ -9,9 +9,9 @@ import Testing
 struct LedgerGrowthTests {
     /// A draft of 200 KB with a finding in every paragraph.
     private static func draft(_ number: Int) -> String {
-        let plain = "The boat lay at the pier, and nobody had come for it since the evening before. "
+        let plain = "The boat is at the pier, and everybody can see it from the house on the hill above. "
         return (0..<200).map { paragraph in
-            "In order to see \(paragraph) of them, we rose at \(number). " + String(repeating: plain, count: 12)
+            "In order to see \(paragraph) of them, we rise at \(number). " + String(repeating: plain, count: 12)
                 + "\n\n"
         }.joined()
     }

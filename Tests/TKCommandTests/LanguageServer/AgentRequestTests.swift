@@ -37,7 +37,8 @@ extension LanguageServerTests {
         }
         // What the agent writes is not written here.
         _ = try await client.does("Skip", at: "was was")
-        _ = try await client.does("Ask for another proposal", at: "in order to")
+        let asked = try await client.does("Ask for another proposal", at: "in order to")
+        #expect(asked["error"] == nil, "\(asked)")
         let sidecar = try fixture.read("draft.review.md")
         #expect(sidecar.contains("- [?] **\(keys[2])**"), "the agent asks")
         #expect(sidecar.contains("- [-] **\(keys[1])**"))

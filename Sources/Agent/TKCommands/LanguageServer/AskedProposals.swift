@@ -13,8 +13,8 @@ extension LanguageServer {
             throw ReplyError.failed("finding \(key) has been answered, or its words have changed")
         }
         if let path = open.path, question.isEmpty, await agent.keeps(path) {
-            let (id, unsaved) = (finding.suggestion.id, unsaved(for: path))
-            if try await pool.run({ try SidecarTick.write([id], .ask, draft: path, unsaved) }) > 0 { return }
+            let unsaved = unsaved(for: path)
+            if try await pool.run({ try SidecarTick.write([finding], .ask, draft: path, unsaved) }) > 0 { return }
         }
         let answer = try await answer(to: question, about: finding, of: sent, token)
         guard var now = drafts[open.uri] else { return }

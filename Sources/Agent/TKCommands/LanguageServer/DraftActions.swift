@@ -138,7 +138,7 @@ extension LanguageServer {
                 }
                 decided(found, of: uri)
                 if mark == .skip { drafts[uri]?.skipped.formUnion(ids) }
-                await answered(ids, mark, of: open)
+                await answered(findings, mark, of: open)
                 return await publish(uri)
             }
             guard try await apply(view.draft.edits(to: text, client.encoding), to: open, named: "tk: take a proposal"),

@@ -85,12 +85,14 @@ extension LanguageServer {
     /// Records an answer that changes no words: by a tick in the sidecar, which the agent reads, or without an agent by
     /// writing the review's files. A sidecar that somebody has open with unsaved changes is left alone: the answer is
     /// known here, and recorded with the next one or when the draft is saved.
-    func answered(_ ids: Set<String>, _ mark: SidecarAnswers.Mark, of open: OpenDraft) async {
+    func answered(_ findings: [ReviewFinding], _ mark: SidecarAnswers.Mark, of open: OpenDraft) async {
         guard let path = open.path else { return }
         guard await agent.keeps(path) else { return await record(open.uri).value }
         do {
             let unsaved = unsaved(for: path)
-            _ = try await pool.run { try SidecarTick.write(ids, mark == .skip ? .skip : .take, draft: path, unsaved) }
+            _ = try await pool.run {
+                try SidecarTick.write(findings, mark == .skip ? .skip : .take, draft: path, unsaved)
+            }
         } catch {
             await connection.log(.warning, "\(ReviewFiles(draft: path).sidecar.nameText): \(explain(error))")
         }

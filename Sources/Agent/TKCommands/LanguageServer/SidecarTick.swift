@@ -17,18 +17,21 @@ enum SidecarTick {
     /// Findings that the sidecar does not show, or that have a mark already, are skipped.
     ///
     /// - Parameters:
-    ///   - ids: of findings, as the review's state names them.
+    ///   - findings: as of any version of the draft: with the words around it, a finding's id changes.
     ///   - unsaved: what tells whether the sidecar may be written.
     /// - Returns: how many were ticked.
     /// - Throws: `Fault` if somebody has the sidecar open.
     @discardableResult
-    static func write(_ ids: Set<String>, _ mark: Mark, draft: BytePath, _ unsaved: UnsavedChanges) throws -> Int {
+    static func write(
+        _ findings: [ReviewFinding], _ mark: Mark, draft: BytePath, _ unsaved: UnsavedChanges
+    ) throws -> Int {
         let files = ReviewFiles(draft: draft)
         guard try FileStatus.of(files.sidecar)?.kind == .file, try FileStatus.of(files.state)?.kind == .file else {
             return 0
         }
         let state = try ReviewState(json: Descriptor(files.state).readAll(limit: 64 << 20), at: files.state)
-        let keys = state.findings.filter { $0.isOpen && ids.contains($0.suggestion.id) }.map(\.key)
+        let keys = state.findings.filter { stored in stored.isOpen && findings.contains { $0.isAnother(stored) } }.map(
+            \.key)
         guard !keys.isEmpty else { return 0 }
         let held = HeldFiles(below: [draft.parent])
         if let sign = try unsaved.sign(on: files.sidecar, held, written: state.rendered) {
