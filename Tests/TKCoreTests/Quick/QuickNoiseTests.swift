@@ -46,11 +46,11 @@ struct QuickNoiseTests {
         #expect(try noise("handbook", [ProseCorpora.handbook(words: 25_000)]) <= 4)
     }
 
-    @Test("At most 6 findings per thousand words of narrative")
+    @Test("At most 2 findings per thousand words of narrative")
     func narrative() throws {
-        #expect(try noise("a novel of 1817", [ProseCorpora.novel()], .plain) <= 6)
+        #expect(try noise("a novel of 1817", [ProseCorpora.novel()], .plain) <= 2)
         let bible = try ProseCorpora.bible(["gen1:1-gen40:1", "mark1:1-mark16:20"])
-        #expect(try noise("King James Bible", [bible]) <= 6)
+        #expect(try noise("King James Bible", [bible]) <= 2)
     }
 
     @Test("Nothing is found in the code and the addresses of real documentation", arguments: [false, true])

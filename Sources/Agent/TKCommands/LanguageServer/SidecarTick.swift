@@ -30,8 +30,9 @@ enum SidecarTick {
             return 0
         }
         let state = try ReviewState(json: Descriptor(files.state).readAll(limit: 64 << 20), at: files.state)
-        let keys = state.findings.filter { stored in stored.isOpen && findings.contains { $0.isAnother(stored) } }.map(
-            \.key)
+        let keys = state.findings.filter { stored in
+            stored.isOpen && findings.contains { $0.isAnother(stored) }
+        }.map(\.key)
         guard !keys.isEmpty else { return 0 }
         let held = HeldFiles(below: [draft.parent])
         if let sign = try unsaved.sign(on: files.sidecar, held, written: state.rendered) {
